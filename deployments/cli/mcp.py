@@ -16,11 +16,10 @@ from deployments.cli.built_data import ensure_data
 from deployments.cli.console import config_option, profile_options
 from deployments.cli.silent_endpoints import warn_of_silent_endpoints
 from deployments.config import AppArgs
+from deployments.gateway.answer_pictures import AnswerPictures
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
-from deployments.http.answer_maps import AnswerMaps
-from deployments.http.answer_pictures import AnswerPictures
 from deployments.mcp.photo_arguments import AllowedRoots, LocalPhoto
 from deployments.mcp.tool_execution import McpTools
 from deployments.wiring.local import LocalTools, local_ports, local_tools, without_gateway
@@ -76,7 +75,7 @@ def _build_server(args: AppArgs, roots: tuple[Path, ...]) -> tuple[Gateway, Serv
     fetcher = PhotoFetcher(args.gateway)
     mcp_tools = McpTools(
         gateway,
-        AnswerPictures(AnswerMaps(args.data_dir), args.data_dir),
+        AnswerPictures(args.data_dir),
         LocalPhoto,
         toolbox=tools.toolbox,
         fetch=fetcher.fetch if args.gateway.fetch_urls else None,

@@ -32,11 +32,12 @@ from deployments.gateway.walks import check_walk
 from deployments.gateway.webhooks import WebhookSender
 from deployments.observability.request_observer import RequestObserver, RequestObservers
 from deployments.runstore import KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
-from deployments.runstore.stored_values import event_of
+from deployments.runstore.stored_values import events_of
 from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
 from geotts_client.continue_options import ContinueOptions
 from tts.aio import Milestone, closing, spawn
+from tts.domain.events import Event
 from tts.domain.exif_claims import file_claim
 from tts.domain.photo import Photo
 from tts.domain.request import MAX_PHOTOS, LocateOptions, LocateRequest
@@ -77,7 +78,7 @@ class Gateway:
     ) -> None:
         self._config = args.gateway
         self._args = args
-        self._ports = ports
+        self.ports = ports
         self.brokers = brokers
         self.store: RunStore = store or open_store(
             args.gateway.run_store, args.gateway.retention_s, args.gateway.blob_store
@@ -106,11 +107,6 @@ class Gateway:
     def in_flight(self) -> int:
         """Requests that are being read or whose work has not ended."""
         return self.admission.in_flight
-
-    @property
-    def ports(self) -> Ports:
-        """The parts that requests run on here."""
-        return self._ports
 
     @asynccontextmanager
     async def receive_request(self, caller: Caller) -> AsyncIterator[Arrival]:
@@ -158,7 +154,7 @@ class Gateway:
         arrival = arrival or Arrival()
         caller = arrival.caller
         check_questions(options, self._args.verifier)
-        options = self._ports.router.within_budget(_limit_cost(self._args.request_defaults.fill(options), caller))
+        options = self.ports.router.within_budget(_limit_cost(self._args.request_defaults.fill(options), caller))
         options = await with_ruled_out_places(options, self._args.data_dir)
         claimed = await look_up_claimed_places(options, self._args.data_dir)
         if self._coarsening is not None:
@@ -298,7 +294,7 @@ class Gateway:
     ) -> Continuation:
         """What a request has from an earlier one of its caller; `added` photos come with it. Raises RequestError."""
         meta = await self.meta(request_id, caller)
-        return await continuation_of(self.store, meta, asked, self._ports.identity, self._args.data_dir, added=added)
+        return await continuation_of(self.store, meta, asked, self.ports.identity, self._args.data_dir, added=added)
 
     async def file(self, meta: RunMeta, sha256: str) -> Attachment | None:
         """A file of a request. One that asks for its photo as it begins waits until the photo is there."""
@@ -368,9 +364,12 @@ class Gateway:
         """The fold of the log, when the request is done."""
         if (run := await self._runner.wait(request_id)) is not None:
             return run
+        return fold(await self.events_to_end(request_id))
+
+    async def events_to_end(self, request_id: str) -> list[Event]:
+        """The events of the log, when the request is done."""
         async with closing(self.follow(request_id)) as entries:
-            found = [event_of(entry) async for entry in entries if entry is not None]
-        return fold([event for event in found if event is not None])
+            return events_of([entry async for entry in entries if entry is not None])
 
     async def current_run(self, request_id: str) -> Run:
         """The fold of what there is now. Raises NotFound for a request that was erased meanwhile."""
@@ -384,7 +383,7 @@ class Gateway:
         """Cancel what runs and let go of the store."""
         await self._runner.aclose()
         await self.webhooks.aclose()
-        await close_each(self._ports.rollouts, self._ports.verifier)
+        await close_each(self.ports.rollouts, self.ports.verifier)
         await self.store.aclose()
         if self._photo_process is not None:
             await self._photo_process.aclose()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from deployments.runstore import RunStore
-from deployments.runstore.stored_values import event_of
+from deployments.runstore import LogEntry, RunStore
+from deployments.runstore.stored_values import events_of
 from tts.aio import closing
 from tts.domain.events import Event, PhotoInfo
 from tts.domain.photo import Photo
@@ -19,14 +19,18 @@ async def logged_run(store: RunStore, request_id: str) -> Run:
 
 async def logged_events(store: RunStore, request_id: str) -> list[Event]:
     """The events of a log as it is, without waiting for more."""
-    events = []
+    return events_of(await logged_entries(store, request_id))
+
+
+async def logged_entries(store: RunStore, request_id: str) -> list[LogEntry]:
+    """The entries of a log as it is, without waiting for more."""
+    found = []
     async with closing(store.read(request_id, idle_s=0.0)) as entries:
         async for entry in entries:
             if entry is None:
                 break
-            if (event := event_of(entry)) is not None:
-                events.append(event)
-    return events
+            found.append(entry)
+    return found
 
 
 async def load_photos(store: RunStore, request_id: str, infos: Sequence[PhotoInfo]) -> tuple[Photo, ...] | None:

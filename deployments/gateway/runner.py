@@ -93,7 +93,13 @@ class Runner:
 
     def start_duties(self) -> None:
         """Renew leases, hear cancels, take over requests of lost gateways, and purge, until `aclose`."""
-        self._ensure_duties()
+        if not self._duties or any(task.done() for task in self._duties):
+            for task in self._duties:
+                task.cancel()
+            duties = [self._apply_cancels(), self._renewal.run(), self._purge_regularly()]
+            if self._store.shared:
+                duties.append(self._takeover.adopt())
+            self._duties = [spawn(duty, name="gateway duty") for duty in duties]
 
     def launch(
         self,
@@ -111,7 +117,7 @@ class Runner:
         In a context of its own: Serve cancels what was called in the context of an HTTP request when its client goes
         away, but whether the work ends then is ours to say.
         """
-        self._ensure_duties()
+        self.start_duties()
         lease = Lease(self._config.lease_s, asked_at)
         egress = self._ports.egress_of(request.id, meta.egress_before)
         self._start_job(_Job(request, meta, lease, egress, attended, rollouts_started=rollouts_started))
@@ -125,7 +131,7 @@ class Runner:
 
     async def record_refusal(self, meta: RunMeta) -> None:
         """Tell what went out for a request that was never launched."""
-        self._ensure_duties()
+        self.start_duties()
         self._observers.on_event(meta, LeftMachine(sent=meta.fetched))
         await write_to_log(self._brokers, [EgressRecord(meta.request_id, outgoing) for outgoing in meta.fetched])
 
@@ -362,15 +368,6 @@ class Runner:
 
     def _held_requests(self) -> dict[str, tuple[RunMeta, Lease]]:
         return {request_id: (job.meta, job.lease) for request_id, job in self._jobs.items()}
-
-    def _ensure_duties(self) -> None:
-        if not self._duties or any(task.done() for task in self._duties):
-            for task in self._duties:
-                task.cancel()
-            duties = [self._apply_cancels(), self._renewal.run(), self._purge_regularly()]
-            if self._store.shared:
-                duties.append(self._takeover.adopt())
-            self._duties = [spawn(duty, name="gateway duty") for duty in duties]
 
     async def _apply_cancels(self) -> None:
         async with closing(self._store.cancels()) as asked:

@@ -8,10 +8,11 @@ from contextvars import Context
 from typing import Protocol
 
 from deployments.config import GatewayConfig
+from deployments.gateway.logged_request import logged_entries
 from deployments.gateway.periodic_work import repeat_every
 from deployments.gateway.saved_request import TakenOver, load_request
 from deployments.runstore import LogEntry, RunMeta, RunStore, StoreUnavailable
-from tts.aio import cancel_and_wait, closing, spawn
+from tts.aio import cancel_and_wait, spawn
 
 _log = logging.getLogger("geotts.gateway")
 
@@ -123,12 +124,8 @@ class Takeover:
         self._adopter.resume_request(earlier, meta, asked_at)
 
     async def _end_request(self, meta: RunMeta) -> None:
-        last_entry: LogEntry | None = None
-        async with closing(self._store.read(meta.request_id, idle_s=0.0)) as entries:
-            async for entry in entries:
-                if entry is None:
-                    break
-                last_entry = entry
+        entries = await logged_entries(self._store, meta.request_id)
+        last_entry = entries[-1] if entries else None
         if last_entry is not None and last_entry.kind == "done":
             await self._store.close(meta)
         else:

@@ -25,10 +25,11 @@ from urllib.parse import urlsplit
 import orjson
 
 from deployments.config import WebhookConfig
+from deployments.gateway.logged_request import logged_entries
 from deployments.gateway.periodic_work import repeat_every
 from deployments.runstore import RunMeta, RunStore
 from deployments.wiring.brokers import Brokers
-from tts.aio import cancel_and_wait, closing, spawn
+from tts.aio import cancel_and_wait, spawn
 from tts.domain.answer import StopReason
 from tts.domain.events import Event
 from tts.domain.usage import Usage
@@ -169,14 +170,11 @@ class WebhookSender:
     async def _read_end(self, request_id: str) -> tuple[str, str]:
         """State and stop reason of a request whose log is closed."""
         state, stop_reason = "cancelled", StopReason.FAILED.value
-        async with closing(self._store.read(request_id, idle_s=0.0)) as entries:
-            async for entry in entries:
-                if entry is None:
-                    break
-                if entry.kind in ("answer", "error"):
-                    state = "done" if entry.kind == "answer" else "failed"
-                elif entry.kind == "done":
-                    stop_reason = str(orjson.loads(entry.payload)["stop_reason"])
+        for entry in await logged_entries(self._store, request_id):
+            if entry.kind in ("answer", "error"):
+                state = "done" if entry.kind == "answer" else "failed"
+            elif entry.kind == "done":
+                stop_reason = str(orjson.loads(entry.payload)["stop_reason"])
         return state, stop_reason
 
     def _run_after_previous(self, request_id: str, work: Callable[[], Awaitable[None]]) -> None:

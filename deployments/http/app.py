@@ -10,14 +10,13 @@ from starlette.middleware.errors import ServerErrorMiddleware
 
 from deployments.config import AppArgs
 from deployments.endpoints.watch import EndpointWatch
+from deployments.gateway.answer_pictures import AnswerPictures
 from deployments.gateway.arrival import PhotoSource
 from deployments.gateway.auth import Keyring
 from deployments.gateway.cases import Cases
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.photos.fetcher import PhotoFetcher
 from deployments.gateway.uploads import Uploads
-from deployments.http.answer_maps import AnswerMaps
-from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.health import Check
 from deployments.http.map_tiles import MapTiles
 from deployments.http.middleware.access_log import AccessLog
@@ -43,6 +42,7 @@ from deployments.http.routes.web import add_web
 from deployments.http.service import Service, Spread
 from deployments.mcp.tool_execution import ToolboxSource
 from deployments.observability.metrics import Metrics
+from tts.geodata.store import DataStore
 
 _ALLOWED_HEADERS = [
     "Authorization",
@@ -81,9 +81,8 @@ def create_app(
     endpoints = EndpointWatch(args, spread=spread)
     service = Service(gateway, args, Keyring(args.gateway), metrics, endpoints, checks or {}, fetch, spread)
 
-    maps = AnswerMaps(args.data_dir)
     uploads = Uploads(gateway.store, max_bytes=args.gateway.photo.max_bytes)
-    pictures = AnswerPictures(maps, args.data_dir)
+    pictures = AnswerPictures(args.data_dir)
     coarse = args.gateway.max_precision is not None  # then the cache of the tools would tell what rollouts looked up
     mcp = McpRoutes(service, uploads, pictures, None if coarse else toolbox)
 
@@ -112,10 +111,10 @@ def create_app(
     add_check(app, service)
     add_continue(app, service)
     add_runs(app, service)
-    add_map(app, service, maps, pictures)
+    add_map(app, service, pictures)
     add_bundle(app, service, pictures)
     mcp.add_to(app)
-    add_tiles(app, MapTiles(maps.cartographer))
+    add_tiles(app, MapTiles(DataStore(args.data_dir).cartographer))
     if args.cases.retention_days > 0:
         add_cases(app, service, Cases(gateway, args.cases.retention_s))
     add_openai(app, service)

@@ -6,8 +6,9 @@ import asyncio
 import base64
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any
 
+from deployments.gateway.answer_pictures import AnswerPictures
 from deployments.gateway.arrival import Arrival, PhotoSource
 from deployments.gateway.auth import Caller
 from deployments.gateway.continued_request import Continuation
@@ -53,25 +54,13 @@ class _LocateRequest:
     continuation: Continuation | None = None
 
 
-class Pictures(Protocol):
-    """Draws what an answer looks like."""
-
-    async def draw(self, answer: Answer, view: Literal["answer", "world"]) -> bytes | None:
-        """The answer on a map, as JPEG; None when it names no point."""
-        ...
-
-    async def report(self, run: Run, photo: bytes | None) -> str:
-        """The whole report as HTML."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class McpTools:
     """`read_path` and `read_upload` are there where photos may be named so; `fetch` where URLs are fetched.
     `photos_s`: seconds within which all photos of a call have to be there."""
 
     gateway: Gateway
-    pictures: Pictures
+    pictures: AnswerPictures
     photo: type[NamedPhoto]
     toolbox: ToolboxSource | None = None
     fetch: PhotoSource | None = None

@@ -6,6 +6,7 @@ be read raises StoreUnavailable with the reason.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar, get_args
 
 from pydantic import ValidationError
@@ -26,6 +27,11 @@ def event_of(entry: LogEntry) -> Event | None:
         return parse_event(entry.payload)
     except ValidationError as error:
         raise _unreadable_error() from error
+
+
+def events_of(entries: Iterable[LogEntry]) -> list[Event]:
+    """The events of some entries, as `event_of` has them; those of unknown kinds are left out."""
+    return [event for entry in entries if (event := event_of(entry)) is not None]
 
 
 def value_of(kind: type[V], raw: bytes | str) -> V:

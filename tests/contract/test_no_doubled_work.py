@@ -77,7 +77,7 @@ async def test_a_gateway_that_lost_its_lease_begins_nothing_more(data_store, sto
         assert any(event.type == "rollout_resumed" for event in whole)
         late = [start for start in read_journal(tmp_path / "a") if start.at > lease_over]
         assert late == []
-        gateway._runner._ensure_duties()  # it goes on, and hears that its request is another's
+        gateway._runner.start_duties()  # it goes on, and hears that its request is another's
         await idle(gateway)
         assert len(read_journal(tmp_path / "a")) < len(ALL_TURNS)
 
@@ -89,7 +89,7 @@ async def test_a_gateway_continues_its_request_when_an_expired_lease_is_renewed(
         stop_renewing(gateway)
         await asyncio.sleep(LEASE_S + 1.0)
         assert (await mine.status(job)).status == "running"
-        gateway._runner._ensure_duties()
+        gateway._runner.start_duties()
         whole = [event async for event in mine.events(job)]
         assert finished(whole) == ALL_TURNS
         assert not [event for event in whole if event.type == "rollout_resumed"]

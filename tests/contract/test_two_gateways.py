@@ -99,7 +99,7 @@ def silence(gateway):
 
 async def goes_on(gateway):
     """A gateway that was silenced does its duties again, and finds out that its request is another's."""
-    gateway._runner._ensure_duties()
+    gateway._runner.start_duties()
     await idle(gateway)
 
 
@@ -285,7 +285,7 @@ async def test_a_gateway_that_is_late_with_its_lease_keeps_its_request(data_stor
         await asyncio.sleep(2.1)  # as after an outage of the store that was longer than the lease
         reading = asyncio.create_task(other.status(job, wait_s=3))
         await asyncio.sleep(0.4)
-        gateway._runner._ensure_duties()
+        gateway._runner.start_duties()
         assert (await reading).status == "running"
         assert (await other.cancel(job)).was_running
         await idle(gateway)

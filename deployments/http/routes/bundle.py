@@ -7,14 +7,14 @@ import asyncio
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from deployments.http.answer_pictures import AnswerPictures
+from deployments.gateway.answer_pictures import AnswerPictures
+from deployments.gateway.logged_request import logged_entries
 from deployments.http.openapi import PROBLEMS
 from deployments.http.replies import NO_STORE
 from deployments.http.routes.runs import RequestId
 from deployments.http.service import Service
 from deployments.runstore import RunMeta
 from deployments.wiring.bundle_replay import replay_settings
-from tts.aio import closing
 from tts.bundle.bundle_files import entries_of
 from tts.bundle.zip_archive import pack
 from tts.domain.events import parse_event
@@ -41,12 +41,8 @@ def add_bundle(app: FastAPI, service: Service, pictures: AnswerPictures) -> None
 
 
 async def _make_bundle(service: Service, meta: RunMeta, pictures: AnswerPictures) -> bytes:
-    gateway, lines = service.gateway, list[bytes]()
-    async with closing(gateway.store.read(meta.request_id, idle_s=0.0)) as entries:
-        async for entry in entries:
-            if entry is None:
-                break
-            lines.append(entry.payload)
+    gateway = service.gateway
+    lines = [entry.payload for entry in await logged_entries(gateway.store, meta.request_id)]
     run = fold(map(parse_event, lines))
     if run.answer is None or run.stop_reason is None:
         raise NotFound(

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, FastAPI, Query, Request
 from starlette.responses import Response
 
-from deployments.http.answer_maps import MEDIA_TYPE, AnswerMaps, MapView
-from deployments.http.answer_pictures import AnswerPictures
+from deployments.gateway.answer_pictures import MEDIA_TYPE, AnswerPictures, MapView
 from deployments.http.openapi import FILE, PROBLEMS
 from deployments.http.routes.runs import PICTURE_HEADERS, RequestId
 from deployments.http.service import Service
@@ -27,8 +26,8 @@ _REPORT_OPENAPI: dict[str, Any] = {
 }
 
 
-def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPictures) -> None:
-    """Add `map` and `report` under `/locate/{request_id}` to `app`; `maps` and `pictures` draw them."""
+def add_map(app: FastAPI, service: Service, pictures: AnswerPictures) -> None:
+    """Add `map` and `report` under `/locate/{request_id}` to `app`; `pictures` draws them."""
     router = APIRouter(prefix="/locate/{request_id}", tags=["runs"], responses=PROBLEMS)
     gateway = service.gateway
 
@@ -45,7 +44,7 @@ def add_map(app: FastAPI, service: Service, maps: AnswerMaps, pictures: AnswerPi
             raise NotFound(
                 "there is no map: " + ("there is no answer yet" if answer is None else "the answer has no point")
             )
-        picture = await maps.draw(answer, view)
+        picture = await pictures.draw(answer, view)
         if picture is None:
             return Response(status_code=204, headers=PICTURE_HEADERS)
         return Response(picture, media_type=MEDIA_TYPE, headers=PICTURE_HEADERS)

@@ -14,10 +14,10 @@ from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
+from deployments.gateway.answer_pictures import AnswerPictures
 from deployments.gateway.auth import Caller
 from deployments.gateway.uploads import Ticket, Uploads
 from deployments.http.accept_header import require_acceptable
-from deployments.http.answer_pictures import AnswerPictures
 from deployments.http.openapi import PROBLEMS
 from deployments.http.replies import JSON, NO_STORE
 from deployments.http.request_body import read_body

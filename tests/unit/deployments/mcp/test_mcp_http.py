@@ -16,10 +16,10 @@ from support.redis_server import running_redis
 from support.service import PHOTO, an_app, idle, serving
 
 from deployments.config import AccessConfig
-from deployments.gateway import gateway as gateway_module
 from deployments.gateway.auth import fingerprint
 from deployments.mcp import tool_execution as mcp_tools
 from deployments.mcp.progress import MILESTONES
+from deployments.runstore import stored_values
 from deployments.runstore.redis import RedisRunStore
 from deployments.wiring.local import local_tools
 from tts.config import ScriptedEngine
@@ -83,7 +83,7 @@ async def test_only_the_milestones_of_the_log_are_read_and_nothing_is_folded_aga
         return noted
 
     monkeypatch.setattr(mcp_tools, "event_of", noting(reported))
-    monkeypatch.setattr(gateway_module, "event_of", noting(folded))
+    monkeypatch.setattr(stored_values, "event_of", noting(folded))
     async with mcp_client(service) as client:
         found = await client.call_tool("locate_photo", {"upload": await upload_photo(service, PHOTO), "n_parallel": 2})
     assert not found.is_error

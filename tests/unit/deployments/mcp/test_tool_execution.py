@@ -2,9 +2,10 @@
 
 from typing import cast
 
+from deployments.gateway.answer_pictures import AnswerPictures
 from deployments.gateway.gateway import Gateway
 from deployments.mcp.photo_arguments import NamedPhoto
-from deployments.mcp.tool_execution import McpTools, Pictures
+from deployments.mcp.tool_execution import McpTools
 from tts.domain.outgoing_request import Outgoing
 from tts.egress.records import EGRESS
 from tts.ports.toolbox import Toolbox
@@ -29,7 +30,7 @@ class Sends:
 
 async def test_egress_records_of_a_tool_called_without_a_request_are_not_kept():
     toolbox = Sends()
-    tools = McpTools(cast(Gateway, None), cast(Pictures, None), NamedPhoto, cast(Toolbox, toolbox))
+    tools = McpTools(cast(Gateway, None), cast(AnswerPictures, None), NamedPhoto, cast(Toolbox, toolbox))
     await tools.call_tool("geocode", {"address": "Bellinzona"})
     (request_id,) = toolbox.requests
     assert not EGRESS.has_records(request_id)
