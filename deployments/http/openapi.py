@@ -76,6 +76,19 @@ def _body_schema(image: Json, options: Json, *, photos: bool = True) -> Json:
     return {"type": "object", **stated, "properties": properties, "additionalProperties": False}
 
 
+def _request_body(options: Json, examples: Json, *, photos: bool = True) -> Json:
+    """The body of a request as a form or as JSON; `examples` are values of the JSON body by their names."""
+    form = {
+        "schema": _body_schema(_FILE_SCHEMA, options, photos=photos),
+        "encoding": {"image": {"contentType": "image/*"}},
+    }
+    as_json = {
+        "schema": _body_schema(_PHOTO_SCHEMA, options, photos=photos),
+        "examples": {name: {"value": value} for name, value in examples.items()},
+    }
+    return {"required": photos, "content": {"multipart/form-data": form, "application/json": as_json}}
+
+
 def _header_parameter(name: str, description: str, schema: Json | None = None) -> Json:
     return {
         "name": name,
@@ -133,30 +146,19 @@ LOCATE: Json = {
         _header_parameter("Prefer", "`respond-async`: the reply is a 202 at once; the work continues"),
         *TRACE,
     ],
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": _body_schema(_FILE_SCHEMA, _OPTIONS_SCHEMA),
-                "encoding": {"image": {"contentType": "image/*"}},
-            },
-            "application/json": {
-                "schema": _body_schema(_PHOTO_SCHEMA, _OPTIONS_SCHEMA),
-                "examples": {
-                    "one photo": {"value": {**_PHOTO_EXAMPLE, "n_parallel": 4}},
-                    "two photos, in Italy or France, by a deadline": {
-                        "value": {
-                            "image": [{"base64": SHORTENED_PHOTO}, {"url": "https://photos.example/street.jpg"}],
-                            "within": {"kind": "countries", "codes": ["IT", "FR"]},
-                            "deadline_s": 20,
-                            "hint": "taken on a school trip",
-                            "resume_grace_s": 30,
-                        }
-                    },
-                },
+    "requestBody": _request_body(
+        _OPTIONS_SCHEMA,
+        {
+            "one photo": {**_PHOTO_EXAMPLE, "n_parallel": 4},
+            "two photos, in Italy or France, by a deadline": {
+                "image": [{"base64": SHORTENED_PHOTO}, {"url": "https://photos.example/street.jpg"}],
+                "within": {"kind": "countries", "codes": ["IT", "FR"]},
+                "deadline_s": 20,
+                "hint": "taken on a school trip",
+                "resume_grace_s": 30,
             },
         },
-    },
+    ),
     "responses": {
         "200": {
             "content": {**_STREAM_CONTENT, **_GEOJSON_CONTENT},
@@ -177,44 +179,27 @@ LOCATE: Json = {
 
 CHECK: Json = {
     **LOCATE,
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": _body_schema(_FILE_SCHEMA, _CHECK_SCHEMA),
-                "encoding": {"image": {"contentType": "image/*"}},
-            },
-            "application/json": {
-                "schema": _body_schema(_PHOTO_SCHEMA, _CHECK_SCHEMA),
-                "examples": {
-                    "one place": {"value": {**_PHOTO_EXAMPLE, "claim": "Kharkiv"}},
-                    "which of two": {"value": {**_PHOTO_EXAMPLE, "claim": ["Kharkiv", "50.6,36.59,20"]}},
-                },
-            },
+    "requestBody": _request_body(
+        _CHECK_SCHEMA,
+        {
+            "one place": {**_PHOTO_EXAMPLE, "claim": "Kharkiv"},
+            "which of two": {**_PHOTO_EXAMPLE, "claim": ["Kharkiv", "50.6,36.59,20"]},
         },
-    },
+    ),
 }
 
 CONTINUE: Json = {
     **LOCATE,
-    "requestBody": {
-        "required": False,
-        "content": {
-            "multipart/form-data": {
-                "schema": _body_schema(_FILE_SCHEMA, _CONTINUE_SCHEMA, photos=False),
-                "encoding": {"image": {"contentType": "image/*"}},
-            },
-            "application/json": {
-                "schema": _body_schema(_PHOTO_SCHEMA, _CONTINUE_SCHEMA, photos=False),
-                "examples": {
-                    "it is not there": {"value": {"not_there": True}},
-                    "nor in these towns": {"value": {"not_there": ["Sofia", "42.15,24.75,10"]}},
-                    "a fact": {"value": {"fact": "the shop is in Varna"}},
-                    "another photo": {"value": {"image": {"base64": SHORTENED_PHOTO}}},
-                },
-            },
+    "requestBody": _request_body(
+        _CONTINUE_SCHEMA,
+        {
+            "it is not there": {"not_there": True},
+            "nor in these towns": {"not_there": ["Sofia", "42.15,24.75,10"]},
+            "a fact": {"fact": "the shop is in Varna"},
+            "another photo": _PHOTO_EXAMPLE,
         },
-    },
+        photos=False,
+    ),
 }
 
 STATUS: Json = {

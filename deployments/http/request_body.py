@@ -33,6 +33,7 @@ from tts.field_errors import field_error_text
 from tts.geodata.area_from_text import area_in_words
 from tts.geodata.countries import Countries
 
+M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 _IMAGE_FIELD = "image"
 _MAX_FIELDS = 32
@@ -103,10 +104,7 @@ async def read_addition(
 def addition_from(fields: dict[str, Any], sent_as: Mapping[str, str] | None = None) -> ContinueOptions:
     """What is added to an earlier request. Raises RequestError with every wrong field; empty fields count as absent."""
     names = sent_as or {}
-    try:
-        asked = ContinueOptions.model_validate({k: v for k, v in fields.items() if v != ""})
-    except ValidationError as error:
-        raise wrong_fields_error(error, ContinueOptions, names) from error
+    asked = value_from({k: v for k, v in fields.items() if v != ""}, ContinueOptions, names)
     for name, problem in _unknown_countries(asked.within):
         raise _field_error(names.get(name, name), problem)
     return asked
@@ -308,10 +306,7 @@ def options_from(
     `sent_as`: what the caller calls an option, where that is not its own name.
     """
     names = sent_as or {}
-    try:
-        options = model.model_validate({k: v for k, v in fields.items() if v != ""})
-    except ValidationError as error:
-        raise wrong_fields_error(error, model, names) from error
+    options = value_from({k: v for k, v in fields.items() if v != ""}, model, names)
     for name, problem in _wrong_options(options):
         raise _field_error(names.get(name, name), problem)
     return options
@@ -339,8 +334,22 @@ def _unknown_countries(within: geo.Area | None) -> Iterator[tuple[str, str]]:
             yield "within", f"no country has the code {', '.join(codes[:5])} (ISO 3166-1 alpha-2, such as FR)"
 
 
-def wrong_fields_error(
-    error: ValidationError, model: type[BaseModel], sent_as: Mapping[str, str] | None = None
+def value_from(fields: Mapping[str, Any], model: type[M], sent_as: Mapping[str, str] | None = None) -> M:
+    """A `model` of what was sent. Raises RequestError with every wrong field by the name that the caller knows.
+
+    Args:
+        fields: the values by the names of the fields.
+        model: the kind of the value.
+        sent_as: the names by which the caller knows fields, if they differ.
+    """
+    try:
+        return model.model_validate(fields)
+    except ValidationError as error:
+        raise _wrong_fields_error(error, model, sent_as) from error
+
+
+def _wrong_fields_error(
+    error: ValidationError, model: type[BaseModel], sent_as: Mapping[str, str] | None
 ) -> RequestError:
     """Every wrong field of a `model` by the name that the caller knows, in words for the caller."""
     errors = tuple(

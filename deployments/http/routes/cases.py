@@ -6,14 +6,13 @@ from typing import Annotated, TypeVar
 
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi import Path as InPath
-from pydantic import ValidationError
 from starlette.responses import Response
 
 from deployments.gateway.cases import Cases
 from deployments.http.accept_header import require_acceptable
 from deployments.http.openapi import CASE_CHANGED, CASE_CHANGED_OFTEN, CASE_FULL, CASES_FULL, PROBLEMS, body_of
 from deployments.http.replies import JSON, NO_STORE
-from deployments.http.request_body import read_json, wrong_fields_error
+from deployments.http.request_body import read_json, value_from
 from deployments.http.routes.runs import RequestId
 from deployments.http.service import Service
 from tts.api.cases import AddedRun, Case, CaseChange, CaseDraft, CaseList, ErasedCase
@@ -101,11 +100,7 @@ def add_cases(app: FastAPI, service: Service, cases: Cases) -> None:
 
 
 async def _read_body(request: Request, service: Service, kind: type[V]) -> V:
-    fields = await read_json(request, service.args.gateway)
-    try:
-        return kind.model_validate(fields)
-    except ValidationError as error:
-        raise wrong_fields_error(error, kind) from error
+    return value_from(await read_json(request, service.args.gateway), kind)
 
 
 def _json_response(value: Value, status: int = 200, headers: dict[str, str] | None = None) -> Response:

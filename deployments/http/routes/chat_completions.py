@@ -9,7 +9,6 @@ from typing import Any
 
 import orjson
 from fastapi import APIRouter, FastAPI, Request
-from pydantic import ValidationError
 from starlette.responses import Response
 
 from deployments.gateway.arrival import Fetch
@@ -29,7 +28,7 @@ from deployments.http.request_body import (
     options_from,
     photos_from,
     read_json,
-    wrong_fields_error,
+    value_from,
 )
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
@@ -119,7 +118,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
             body = _sse_chunks(gateway, id_, made, include_usage=usage)
             return AttendedStream(body, attended, media_type=SSE, headers=headers)
         with attended:
-            events = await while_connected(request, _stored_events(gateway, id_))
+            events = await while_connected(request, gateway.events_to_end(id_))
         return _full_reply(made, events, request, headers)
 
     app.include_router(router)
@@ -131,11 +130,7 @@ async def _read_request(
     """The request in OpenAI's form and as options of GeoTTS, with its photos; `fetch` gets those that are sent as a
     URL.
     """
-    fields = await read_json(request, service.args.gateway)
-    try:
-        openai_request = ChatRequest.model_validate(fields)
-    except ValidationError as error:
-        raise wrong_fields_error(error, ChatRequest) from error
+    openai_request = value_from(await read_json(request, service.args.gateway), ChatRequest)
     openai_request.check_supported()
     if (follow_up := openai_request.follow_up()) is not None:
         with suppress(NotFound, StillRunning, PhotosGone):  # then the conversation has all that is needed to begin anew
@@ -156,12 +151,6 @@ async def _continued_request(
     photos = await photos_from(images, fetch, service.args.gateway) if images else []
     found = await service.gateway.continuation(follow_up.request_id, addition, caller, added=len(photos))
     return LocateBody(found.options, photos, found)
-
-
-async def _stored_events(gateway: Gateway, request_id: str) -> list[Event]:
-    async with closing(gateway.follow(request_id)) as entries:
-        found = [event_of(entry) async for entry in entries if entry is not None]
-    return [event for event in found if event is not None]
 
 
 def _full_reply(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:

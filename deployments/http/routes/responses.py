@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import nullcontext
 from datetime import datetime
 from typing import Annotated, Any
@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi import Path as InPath
-from pydantic import ValidationError
 from starlette.responses import Response
 
 from deployments.gateway.arrival import Fetch
@@ -32,7 +31,7 @@ from deployments.http.request_body import (
     options_from,
     photos_from,
     read_json,
-    wrong_fields_error,
+    value_from,
 )
 from deployments.http.routes.locate import LocateBody
 from deployments.http.service import Service
@@ -42,6 +41,7 @@ from deployments.runstore.stored_values import event_of
 from tts.aio import closing, spawn
 from tts.api.responses import ResponseFold, ResponsesRequest, request_id
 from tts.api.sse_frame import HEARTBEAT
+from tts.domain.events import Event
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound, RequestError
@@ -177,11 +177,7 @@ async def _read_request(
     request: Request, service: Service, uploads: Uploads, caller: Caller, fetch: Fetch | None
 ) -> tuple[ResponsesRequest, LocateBody]:
     """The request in OpenAI's form and as options of GeoTTS, with its photos."""
-    fields = await read_json(request, service.args.gateway)
-    try:
-        openai_request = ResponsesRequest.model_validate(fields)
-    except ValidationError as error:
-        raise wrong_fields_error(error, ResponsesRequest) from error
+    openai_request = value_from(await read_json(request, service.args.gateway), ResponsesRequest)
     openai_request.check_supported()
     earlier = openai_request.continued_id()
     options = options_from(openai_request.fields(), openai_request.sent_as()) if earlier is None else LocateOptions()
@@ -224,8 +220,12 @@ async def _current_response(gateway: Gateway, meta: RunMeta) -> dict[str, Any]:
 
 
 async def _fold_stored_events(gateway: Gateway, meta: RunMeta) -> ResponseFold:
+    return _fold_events(meta, await logged_events(gateway.store, meta.request_id))
+
+
+def _fold_events(meta: RunMeta, events: Iterable[Event]) -> ResponseFold:
     folding = _new_fold(meta)
-    for event in await logged_events(gateway.store, meta.request_id):
+    for event in events:
         folding.feed(event)
     return folding
 
@@ -233,20 +233,15 @@ async def _fold_stored_events(gateway: Gateway, meta: RunMeta) -> ResponseFold:
 async def _full_reply(
     gateway: Gateway, meta: RunMeta, request: Request, headers: dict[str, str], *, forget: bool
 ) -> Response:
-    folding, events = _new_fold(meta), []
     try:
-        async with closing(gateway.follow(meta.request_id)) as entries:
-            async for entry in entries:
-                if entry is not None and (event := event_of(entry)) is not None:
-                    events.append(event)
-                    folding.feed(event)
+        events = await gateway.events_to_end(meta.request_id)
     finally:
         if forget:
             spawn(gateway.erase(meta.request_id, scrub=False), name=f"forget {meta.request_id}")
     run = fold(events)
     if run.answer is None:
         return no_answer(run, request.url.path, headers)
-    return _json_response(folding.response(), headers)
+    return _json_response(_fold_events(meta, events).response(), headers)
 
 
 async def _frames(gateway: Gateway, meta: RunMeta, *, after: int = -1, forget: bool = False) -> AsyncIterator[bytes]:
