@@ -27,12 +27,12 @@ import orjson
 from deployments.config import WebhookConfig
 from deployments.gateway.logged_request import logged_entries
 from deployments.gateway.periodic_work import repeat_every
+from deployments.observability.request_observer import RequestObserver
 from deployments.runstore import RunMeta, RunStore
 from deployments.wiring.brokers import Brokers
 from tts.aio import cancel_and_wait, spawn
 from tts.domain.answer import StopReason
 from tts.domain.events import Event
-from tts.domain.usage import Usage
 from tts.egress.records import EGRESS
 from tts.egress.request_egress import write_to_log
 from tts.errors import ConfigError, FetchError, GeoTTSError, RequestError
@@ -44,7 +44,6 @@ HEADER = "webhook-url"
 _SECRET_VARIABLE = "GEOTTS_WEBHOOK_SECRET"
 _SECRET_PREFIX = "whsec_"
 _HTTP_GONE = 410
-_NO_USAGE = Usage()
 _CHECK_INTERVAL_S = 2.0
 _ATTEMPT_MARGIN_S = 30.0
 _log = logging.getLogger("geotts.webhooks")
@@ -57,7 +56,7 @@ class WebhookRefused(RequestError):
     status = 422
 
 
-class WebhookSender:
+class WebhookSender(RequestObserver):
     """An observer of requests. It also delivers messages that earlier gateways of its run store did not deliver."""
 
     def __init__(
@@ -117,9 +116,6 @@ class WebhookSender:
         elif event.type == "done":
             state = self._end_states.pop(meta.request_id, "cancelled")
             self._run_after_previous(meta.request_id, partial(self._deliver, meta, state, event.stop_reason.value))
-
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
-        """The end was seen in the log already."""
 
     def on_erased(self, meta: RunMeta) -> None:
         """Send no message for an erased request."""

@@ -15,18 +15,16 @@ from urllib.parse import urlsplit
 import orjson
 
 from deployments.config import AppArgs
+from deployments.observability.request_observer import RequestObserver
 from deployments.runstore import RunMeta
 from deployments.wiring.parts import remote_engines
 from tts.domain.events import Done, Event, LeftMachine, ToolCalled, ToolResulted
-from tts.domain.usage import Usage
 from tts.errors import ConfigError, GeoTTSError
 from tts.private_files import make_private
 from tts.toolkit.toolbox import now_rfc3339
 
 _log = logging.getLogger("geotts.audit")
 _LOCAL_PROVIDERS = ("offline",)
-
-_NO_USAGE = Usage()
 
 
 class AuditUnavailable(GeoTTSError):
@@ -36,7 +34,7 @@ class AuditUnavailable(GeoTTSError):
     status = 503
 
 
-class AuditLog:
+class AuditLog(RequestObserver):
     """A `RequestObserver` that writes. One file a gateway; the lines are whole, also after a crash. While it cannot
     write, no request is accepted; those at work go on.
     """
@@ -77,10 +75,6 @@ class AuditLog:
                 self._write_if_possible("left_unknown", meta)
         elif isinstance(event, Done):
             self._write_if_possible("ended", meta, stop_reason=event.stop_reason.value)
-
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
-        """Write nothing: the event `done` has its line already."""
-        return
 
     def on_erased(self, meta: RunMeta) -> None:
         """Write the line that stays of an erased request."""

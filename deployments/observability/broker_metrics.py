@@ -12,7 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
-from tts.toolkit.broker.stats import BUCKETS_S, BrokerSnapshot, ProviderFigures, ToolFigures
+from tts.toolkit.broker.stats import BUCKETS_S, BrokerSnapshot
 
 _STATES = ("closed", "open", "trial")
 
@@ -50,16 +50,17 @@ class BrokerMetrics(Collector):
             "geotts_broker_failures", "Tool calls that failed at the broker.", None, ("tool", "kind", "replica")
         )
         seconds = HistogramMetricFamily("geotts_broker_seconds", "Seconds a call took at the broker.", labels=labels)
-        for replica, tool, figures in self._tool_figures():
-            calls.add_metric((tool, replica), figures.calls)
-            for source, count in (("hit", figures.hits), ("joined", figures.joined), ("stale", figures.stale)):
-                found.add_metric((tool, source, replica), count)
-            for kind, count in figures.failures.items():
-                failed.add_metric((tool, kind, replica), count)
-            if figures.latency:
-                bounds = [*(str(bound) for bound in BUCKETS_S), "+Inf"]
-                buckets = list(zip(bounds, accumulate(figures.latency), strict=True))
-                seconds.add_metric((tool, replica), buckets, figures.latency_sum_s)
+        for replica, snapshot in self.snapshots.items():
+            for tool, figures in snapshot.tools.items():
+                calls.add_metric((tool, replica), figures.calls)
+                for source, count in (("hit", figures.hits), ("joined", figures.joined), ("stale", figures.stale)):
+                    found.add_metric((tool, source, replica), count)
+                for kind, count in figures.failures.items():
+                    failed.add_metric((tool, kind, replica), count)
+                if figures.latency:
+                    bounds = [*(str(bound) for bound in BUCKETS_S), "+Inf"]
+                    buckets = list(zip(bounds, accumulate(figures.latency), strict=True))
+                    seconds.add_metric((tool, replica), buckets, figures.latency_sum_s)
         yield from (calls, found, failed, seconds)
 
     def _provider_metrics(self) -> Iterator[Metric]:
@@ -74,22 +75,15 @@ class BrokerMetrics(Collector):
             "geotts_provider_breaker", "1 for the state the breaker is in.", None, ("provider", "state", "replica")
         )
         keys = GaugeMetricFamily("geotts_provider_keys_left", "Keys that may be used now.", None, labels)
-        for replica, provider, figures in self._provider_figures():
-            requests.add_metric((provider, replica), figures.requests)
-            retries.add_metric((provider, replica), figures.retries)
-            opened.add_metric((provider, replica), figures.opened)
-            busy.add_metric((provider, "running", replica), figures.running)
-            busy.add_metric((provider, "queued", replica), figures.queued)
-            for state in _STATES:
-                breaker.add_metric((provider, state, replica), figures.breaker == state)
-            if figures.usable_keys is not None:
-                keys.add_metric((provider, replica), figures.usable_keys)
+        for replica, snapshot in self.snapshots.items():
+            for provider, figures in snapshot.providers.items():
+                requests.add_metric((provider, replica), figures.requests)
+                retries.add_metric((provider, replica), figures.retries)
+                opened.add_metric((provider, replica), figures.opened)
+                busy.add_metric((provider, "running", replica), figures.running)
+                busy.add_metric((provider, "queued", replica), figures.queued)
+                for state in _STATES:
+                    breaker.add_metric((provider, state, replica), figures.breaker == state)
+                if figures.usable_keys is not None:
+                    keys.add_metric((provider, replica), figures.usable_keys)
         yield from (requests, retries, opened, busy, breaker, keys)
-
-    def _tool_figures(self) -> Iterator[tuple[str, str, ToolFigures]]:
-        for replica, snapshot in self.snapshots.items():
-            yield from ((replica, tool, figures) for tool, figures in snapshot.tools.items())
-
-    def _provider_figures(self) -> Iterator[tuple[str, str, ProviderFigures]]:
-        for replica, snapshot in self.snapshots.items():
-            yield from ((replica, provider, figures) for provider, figures in snapshot.providers.items())

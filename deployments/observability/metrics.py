@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from deployments.observability.broker_metrics import BrokerMetrics
+from deployments.observability.request_observer import RequestObserver
 from deployments.observability.room_metrics import RoomMetrics
 from deployments.observability.usage_metrics import UsageMetrics
 from deployments.runstore import RunMeta
@@ -34,7 +36,6 @@ from tts.errors import ToolErrorKind
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS_BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900)
-_NO_USAGE = Usage()
 _SHARE_BUCKETS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
@@ -46,50 +47,30 @@ def _task_count() -> int:
         return 0
 
 
-class Metrics:
-    """One registry a gateway; a `RequestObserver` of its requests."""
+class Metrics(RequestObserver):
+    """One registry a gateway. Requests are counted when they end."""
 
     def __init__(self) -> None:
         r = self._registry = CollectorRegistry()
         ProcessCollector(registry=r)
+        seconds = partial(Histogram, buckets=_SECONDS_BUCKETS, registry=r)
+        shares = partial(Histogram, buckets=_SHARE_BUCKETS, registry=r)
         self.http = Counter("geotts_http_requests_total", "HTTP replies.", ("route", "status"), registry=r)
-        self.http_seconds = Histogram(
-            "geotts_http_seconds",
-            "From the request line to the last byte.",
-            ("route",),
-            buckets=_SECONDS_BUCKETS,
-            registry=r,
-        )
-        self.first_event = Histogram(
-            "geotts_first_event_seconds",
-            "From the request line to the first event.",
-            buckets=_SECONDS_BUCKETS,
-            registry=r,
-        )
-        self._answer_seconds = Histogram(
-            "geotts_answer_seconds", "From acceptance to the answer.", buckets=_SECONDS_BUCKETS, registry=r
-        )
+        self.http_seconds = seconds("geotts_http_seconds", "From the request line to the last byte.", ("route",))
+        self.first_event = seconds("geotts_first_event_seconds", "From the request line to the first event.")
+        self._answer_seconds = seconds("geotts_answer_seconds", "From acceptance to the answer.")
         self._requests = Counter("geotts_requests_total", "Requests that ended.", ("stop_reason",), registry=r)
         self._failures = Counter("geotts_failures_total", "Requests that ended in an error.", ("code",), registry=r)
         self._answers = Counter("geotts_answers_total", "Answers, by the level they reach.", ("level",), registry=r)
         self._abstentions = Counter("geotts_abstentions_total", "Answers without a point.", registry=r)
-        self._agreement = Histogram(
-            "geotts_agreement", "Support of the best candidate, 0 to 1.", buckets=_SHARE_BUCKETS, registry=r
-        )
-        self._confidence = Histogram(
-            "geotts_confidence",
-            "Stated probability of being within the radius asked for.",
-            buckets=_SHARE_BUCKETS,
-            registry=r,
-        )
+        self._agreement = shares("geotts_agreement", "Support of the best candidate, 0 to 1.")
+        self._confidence = shares("geotts_confidence", "Stated probability of being within the radius asked for.")
         self._rollouts = UsageMetrics(r)
         self._tools = Counter("geotts_tool_calls_total", "Tool calls.", ("tool", "outcome"), registry=r)
         self._cache_hits = Counter(
             "geotts_tool_cache_hits_total", "Tool calls answered from a cache.", ("tool",), registry=r
         )
-        self._tool_seconds = Histogram(
-            "geotts_tool_seconds", "Seconds a tool call took.", ("tool",), buckets=_SECONDS_BUCKETS, registry=r
-        )
+        self._tool_seconds = seconds("geotts_tool_seconds", "Seconds a tool call took.", ("tool",))
         self._erasures = Counter("geotts_erasures_total", "Requests erased on demand.", registry=r)
         self.brokers = BrokerMetrics()
         r.register(self.brokers)
@@ -107,10 +88,6 @@ class Metrics:
     def exposition(self) -> bytes:
         """Prometheus text format."""
         return generate_latest(self._registry)
-
-    def on_accepted(self, meta: RunMeta) -> None:
-        """Count nothing: requests are counted when they end."""
-        return
 
     def on_event(self, meta: RunMeta, event: Event) -> None:
         """Count an event; pieces of text are not counted."""
@@ -134,7 +111,7 @@ class Metrics:
             self._requests.labels(event.stop_reason.value).inc()
             self._rollouts.on_done(meta.request_id, event)
 
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage) -> None:
         """Of a request without an answer, count the usage of its models that no event reported."""
         self._rollouts.on_end(meta.request_id, used)
 

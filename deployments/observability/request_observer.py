@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 from deployments.runstore import RunMeta
 from tts.domain.events import Event
 from tts.domain.usage import Usage
 
-_NO_USAGE = Usage()
 
+class RequestObserver:
+    """Called in order, in the gateway that works on the request. Must be quick; only `on_accepted` may raise.
 
-class RequestObserver(Protocol):
-    """Called in order, in the gateway that works on the request. Must be quick; only `on_accepted` may raise."""
+    A subclass defines the calls that it needs; the others do nothing.
+    """
 
     def on_accepted(self, meta: RunMeta) -> None:
         """Called before the work starts. When it raises, the request is refused.
@@ -21,7 +21,6 @@ class RequestObserver(Protocol):
         Args:
             meta: the request.
         """
-        ...
 
     def on_event(self, meta: RunMeta, event: Event) -> None:
         """Called for each event once the log has it; for a refused request only for what left the machine.
@@ -30,9 +29,8 @@ class RequestObserver(Protocol):
             meta: the request.
             event: the event, as its log has it.
         """
-        ...
 
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage) -> None:
         """Called when the work of this gateway on the request has ended, however it ended.
 
         Args:
@@ -40,7 +38,6 @@ class RequestObserver(Protocol):
             seconds: how long this gateway worked on it.
             used: what its models used in all, including what no event had reported when it was cancelled.
         """
-        ...
 
     def on_erased(self, meta: RunMeta) -> None:
         """Called after the run store has erased the request.
@@ -48,10 +45,9 @@ class RequestObserver(Protocol):
         Args:
             meta: the request, as it was before.
         """
-        ...
 
 
-class RequestObservers:
+class RequestObservers(RequestObserver):
     """Several as one."""
 
     def __init__(self, observers: Sequence[RequestObserver]) -> None:
@@ -68,7 +64,7 @@ class RequestObservers:
         for observer in self._observers:
             observer.on_event(meta, event)
 
-    def on_end(self, meta: RunMeta, seconds: float, used: Usage = _NO_USAGE) -> None:
+    def on_end(self, meta: RunMeta, seconds: float, used: Usage) -> None:
         """Tell each of the end of a request, in order."""
         for observer in self._observers:
             observer.on_end(meta, seconds, used)

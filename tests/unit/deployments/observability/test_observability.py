@@ -114,7 +114,7 @@ def test_token_counts_never_decrease_when_a_rollout_resumes_from_an_earlier_turn
     assert metrics_of([*CUT_OFF, *again])['geotts_tokens_total{kind="completion"}'] == 50
 
 
-@pytest.mark.parametrize("leave", [lambda m, meta: m.on_end(meta, 1.0), lambda m, meta: m.on_erased(meta)])
+@pytest.mark.parametrize("leave", [lambda m, meta: m.on_end(meta, 1.0, Usage()), lambda m, meta: m.on_erased(meta)])
 def test_the_metrics_forget_a_request_that_ended_or_was_erased(leave):
     metrics, meta = Metrics(), RunMeta(request_id="loc")
     for event in CUT_OFF:
