@@ -82,7 +82,7 @@ class Client:
         finally:
             await self._sender.http.aclose()
 
-    async def stream(self, photos: Photos, options: LocateOptions | None = None) -> AsyncGenerator[Event, None]:
+    def stream(self, photos: Photos, options: LocateOptions | None = None) -> AsyncGenerator[Event, None]:
         """Send a request and read its events until it has ended. Closing the iterator early cancels the request.
 
         Args:
@@ -101,10 +101,7 @@ class Client:
             TypeError, OSError: a photo is neither bytes nor a Path, or cannot be read.
         """
         options = options or LocateOptions()
-        path = "check" if isinstance(options, CheckOptions) else "locate"
-        async with aclosing(self._owned_events(path, await bytes_of(photos), options)) as events:
-            async for event in events:
-                yield event
+        return self._owned_events(_path_of(options), photos, options)
 
     async def locate(self, photos: Photos, options: LocateOptions | None = None) -> Run:
         """Send a request and wait for its end.
@@ -121,7 +118,7 @@ class Client:
         """
         return await _fold_stream(self.stream(photos, options))
 
-    async def stream_continued(
+    def stream_continued(
         self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()
     ) -> AsyncGenerator[Event, None]:
         """Send a new request that continues an earlier one, and read its events. Closing the iterator early cancels it.
@@ -140,10 +137,7 @@ class Client:
                 `photos`.
             GeoTTSError, TypeError, OSError: also everything that `stream` raises.
         """
-        path = f"locate/{request_id}/continue"
-        async with aclosing(self._owned_events(path, await bytes_of(photos), addition or ContinueOptions())) as events:
-            async for event in events:
-                yield event
+        return self._owned_events(f"locate/{request_id}/continue", photos, addition or ContinueOptions())
 
     async def continue_(self, request_id: str, addition: ContinueOptions | None = None, photos: Photos = ()) -> Run:
         """Continue an earlier request: its answer is wrong, or you know more now, or you have further photos.
@@ -197,8 +191,8 @@ class Client:
         """
         headers = {"Prefer": "respond-async", **({"Idempotency-Key": key} if key else {})}
         options = options or LocateOptions()
-        path = "check" if isinstance(options, CheckOptions) else "locate"
-        reply = await self._sender.send(self._sender.post(path, await bytes_of(photos), options, headers))
+        post = self._sender.post(_path_of(options), await bytes_of(photos), options, headers)
+        reply = await self._sender.send(post)
         return Accepted202.model_validate_json(reply.content, extra="ignore").request_id
 
     async def events(self, request_id: str, *, after: int = 0) -> AsyncGenerator[Event, None]:
@@ -274,10 +268,11 @@ class Client:
         """
         return (await self._sender.send(self._sender.build("GET", request_id, f"/files/{sha256}"))).content
 
-    async def _owned_events(self, path: str, photos: list[bytes], options: AnyOptions) -> AsyncGenerator[Event, None]:
+    async def _owned_events(self, path: str, photos: Photos, options: AnyOptions) -> AsyncGenerator[Event, None]:
         """Events of a request that ends when its reader leaves."""
         resumable = options.model_copy(update={"resume_grace_s": max(options.resume_grace_s, self._resume_s)})
-        post = self._sender.post(path, photos, resumable, {**SSE, "Idempotency-Key": secrets.token_hex(16)})
+        headers = {**SSE, "Idempotency-Key": secrets.token_hex(16)}
+        post = self._sender.post(path, await bytes_of(photos), resumable, headers)
         async with aclosing(_ResumedRequest(self, post).events()) as events:
             async for event in events:
                 yield event
@@ -377,6 +372,10 @@ class _ResumedRequest:
                 await self._sender.reply_to(self._sender.build("DELETE", self._id))
         except (GeoTTSError, TimeoutError) as error:
             _log.info("the request could not be cancelled: %s", error)
+
+
+def _path_of(options: LocateOptions) -> str:
+    return "check" if isinstance(options, CheckOptions) else "locate"
 
 
 async def _fold_stream(stream: AsyncGenerator[Event, None]) -> Run:
