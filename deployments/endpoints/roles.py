@@ -61,12 +61,8 @@ class Endpoint:
         return f"the other endpoints do its work, and if none of them answers, {self.use.cost}"
 
 
-def engine_uses(args: AppArgs) -> tuple[EngineUse, ...]:
+def engine_uses(args: AppArgs) -> Iterator[EngineUse]:
     """The engines that a configuration names."""
-    return tuple(_engine_uses(args))
-
-
-def _engine_uses(args: AppArgs) -> Iterator[EngineUse]:
     for member in args.engines:
         yield EngineUse(f"engine {member.name}", member.engine, _OTHERS_TAKE_OVER, OF_MEMBER)
     if not args.engines:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import ipaddress
 import math
 import os
 import secrets
@@ -18,6 +17,7 @@ from pathlib import Path
 from starlette.datastructures import Headers
 
 from deployments.config import AccessConfig, GatewayConfig
+from deployments.config.loopback import is_loopback
 from tts.domain.value import Value
 from tts.errors import ConfigError, Overloaded, RequestError
 
@@ -78,13 +78,8 @@ class Keyring:
         """Raises Unauthorized without a known key, Forbidden for a browser that was sent here by another site."""
         self._check_origin(headers)
         if self._config.access.mode == "off":
-            return Caller(
-                requests_per_minute=self._config.access.requests_per_minute,
-                max_concurrent=self._config.access.max_concurrent,
-                max_cost_usd=self._config.access.max_cost_usd,
-                max_cost_per_day_usd=self._config.access.max_cost_per_day_usd,
-                operator=True,
-            )
+            limits = self._config.access.model_dump(include=set(Caller.model_fields))
+            return Caller(**limits, operator=True)
         key = _read_key(headers)
         if not key:
             raise Unauthorized("send an API key: Authorization: Bearer …")
@@ -132,10 +127,7 @@ def _is_local(name: str) -> bool:
     """Whether no other site can make this name its own: no dot in it, localhost, or a loopback address in digits."""
     if "." not in name or name.lower() == "localhost." or name.endswith(".localhost"):
         return True
-    try:
-        return ipaddress.ip_address(name.removeprefix("[").removesuffix("]")).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(name.removeprefix("[").removesuffix("]"))
 
 
 def _read_key(headers: Headers) -> str:

@@ -28,6 +28,7 @@ from tts.ports.rollout_groups import Checkpoint
 
 T = TypeVar("T")
 _REQUEST_FILE = "request"
+_KEPT_FIELDS = ("options", "claimed", "continued", "trace", "file_claims", "followed")  # as the request has them
 _CHECKPOINT_PREFIX = "checkpoint/"
 _MIN_REMAINING_S = 5.0  # so that what was found before can still become an answer
 
@@ -61,17 +62,8 @@ class TakenOver:
 
 async def save_request(store: RunStore, request: LocateRequest, *, attended: bool, deadline_s: float) -> None:
     """Keep the request. Raises StoreUnavailable."""
-    saved = SavedRequest(
-        options=request.options,
-        claimed=request.claimed,
-        continued=request.continued,
-        trace=request.trace,
-        file_claims=request.file_claims,
-        followed=request.followed,
-        attended=attended,
-        deadline_at=time.time() + deadline_s,
-        deadline_s=deadline_s,
-    )
+    kept = {name: getattr(request, name) for name in _KEPT_FIELDS}
+    saved = SavedRequest(**kept, attended=attended, deadline_at=time.time() + deadline_s, deadline_s=deadline_s)
     await store.save(request.id, _REQUEST_FILE, saved.model_dump_json().encode())
 
 
@@ -123,17 +115,9 @@ async def load_request(store: RunStore, meta: RunMeta) -> TakenOver | None:
         value_of(Checkpoint, data) for name, data in saved_files.items() if name.startswith(_CHECKPOINT_PREFIX)
     ]
     files = await _load_pictures(store, meta.request_id, checkpoints, {photo.sha256 for photo in photos})
-    request = LocateRequest(
-        meta.request_id,
-        photos,
-        saved.options,
-        trace=saved.trace,
-        file_claims=saved.file_claims,
-        followed=saved.followed,
-        claimed=saved.claimed,
-        continued=saved.continued,
-        kept=await _load_kept_results(store, saved.continued),
-    )
+    results = await _load_kept_results(store, saved.continued)
+    fields = {name: getattr(saved, name) for name in _KEPT_FIELDS}
+    request = LocateRequest(meta.request_id, photos, kept=results, **fields)
     resumed = ResumedRequest.from_log(events, checkpoints, files)
     return TakenOver(request, resumed, max(_MIN_REMAINING_S, _remaining_s(saved, resumed.elapsed_s)))
 

@@ -33,12 +33,7 @@ def checked_claim(request_id: str, answer: Answer, check: ClaimCheck) -> Checked
     """The fields that the `check` of an answer fills."""
     return CheckedClaim(
         request_id=request_id,
-        verdict=check.verdict,
-        kind=check.kind,
-        text=check.text,
-        odds=check.odds,
-        places=check.places,
-        likeliest=check.likeliest,
+        **{name: getattr(check, name) for name in ("verdict", "kind", "text", "odds", "places", "likeliest")},
         budget=answer.budget,
         evidence_for=tuple(one.claim for one in check.evidence_for[:_MAX_EVIDENCE]),
         evidence_against=tuple(one.claim for one in check.evidence_against[:_MAX_EVIDENCE]),
