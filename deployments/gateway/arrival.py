@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from deployments.gateway.auth import Caller
+from deployments.gateway.continued_request import Continuation
 from tts.aio import Milestone
 from tts.domain.outgoing_request import Outgoing
-from tts.domain.request import new_request_id
+from tts.domain.request import LocateOptions, new_request_id
 from tts.egress.records import EGRESS
 
 Fetch = Callable[[str], Awaitable[bytes]]
@@ -33,6 +34,17 @@ class PhotoSource(Protocol):
             FetchError: the photo cannot be had from this URL.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class LocateBody:
+    """The content of a request: options, photos as they were sent, and the data of the earlier request if it continues
+    one.
+    """
+
+    options: LocateOptions
+    photos: list[bytes]
+    continuation: Continuation | None = None
 
 
 @dataclass(slots=True)

@@ -32,26 +32,16 @@ SHORTENED_PHOTO = "/9j/4AAQSkZJRgABAQAAAQABAAD…"
 
 _PHOTO_EXAMPLE = {"image": {"base64": SHORTENED_PHOTO}}
 
+_BASE64_SCHEMA = {"type": "string", "description": "the bytes, or a data: URL"}
+_URL_SCHEMA = {
+    "type": "string",
+    "format": "uri",
+    "description": "address of the photo; the service fetches it if the operator allows this",
+}
 _PHOTO_SCHEMA: Json = {
     "oneOf": [
-        {
-            "type": "object",
-            "properties": {"base64": {"type": "string", "description": "the bytes, or a data: URL"}},
-            "required": ["base64"],
-            "additionalProperties": False,
-        },
-        {
-            "type": "object",
-            "properties": {
-                "url": {
-                    "type": "string",
-                    "format": "uri",
-                    "description": "address of the photo; the service fetches it if the operator allows this",
-                }
-            },
-            "required": ["url"],
-            "additionalProperties": False,
-        },
+        {"type": "object", "properties": {name: schema}, "required": [name], "additionalProperties": False}
+        for name, schema in (("base64", _BASE64_SCHEMA), ("url", _URL_SCHEMA))
     ]
 }
 _FILE_SCHEMA: Json = {"type": "string", "contentMediaType": "application/octet-stream"}
@@ -236,7 +226,29 @@ def body_of(model: type[BaseModel], example: Json) -> Json:
     schema = model.model_json_schema(ref_template=_REF_TEMPLATE)
     own = schema.pop("$defs", {})
     assert set(own) <= {"CaseClaim"}, "a nested model has to be among the components: see `install_openapi`"
+    return _json_body(schema, example)
+
+
+def body_for_openai_client(model: type[BaseModel], example: Json, *parameters: Json) -> Json:
+    """A JSON body in OpenAI's form with its header parameters, and a reply as JSON or as a stream."""
+    body = _json_body({"$ref": _REF_TEMPLATE.format(model=model.__name__)}, example)
+    return {"parameters": [IDEMPOTENCY_KEY, *parameters, *TRACE], **body, **OPENAI_REPLY}
+
+
+def _json_body(schema: Json, example: Json) -> Json:
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema, "example": example}}}}
+
+
+OPENAI_REPLY: Json = {
+    "responses": {
+        "200": {
+            "content": {
+                "application/json": {"schema": {"type": "object"}},
+                "text/event-stream": {"schema": {"type": "string"}},
+            }
+        }
+    }
+}
 
 
 _PROBLEM_DESCRIPTIONS = {

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from deployments.gateway.answer_pictures import AnswerPictures
-from deployments.gateway.arrival import Arrival, PhotoSource
+from deployments.gateway.arrival import Arrival, LocateBody, PhotoSource
 from deployments.gateway.auth import Caller
-from deployments.gateway.continued_request import Continuation
 from deployments.gateway.gateway import Gateway
 from deployments.mcp.call_arguments import ContinueArguments, LocateArguments
 from deployments.mcp.photo_arguments import NamedPhoto
@@ -22,7 +21,7 @@ from tools.places import PLACE_TOOLS
 from tts.aio import closing, run_in_background
 from tts.domain.answer import Answer
 from tts.domain.events import Event
-from tts.domain.request import LocateOptions, RequestContext, new_request_id
+from tts.domain.request import RequestContext, new_request_id
 from tts.domain.tooling import ToolCall
 from tts.domain.trace_context import TraceContext
 from tts.domain.trajectory import Run
@@ -45,13 +44,6 @@ class Call:
     caller: Caller
     report: Report
     trace: TraceContext | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _LocateRequest:
-    options: LocateOptions
-    photos: list[bytes]
-    continuation: Continuation | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,27 +72,25 @@ class McpTools:
         """The id and the answer of a request to locate the photo, or to check what is claimed of it. Leaving early
         cancels the request. Raises GeoTTSError."""
 
-        async def read(arrival: Arrival) -> _LocateRequest:
+        async def read(arrival: Arrival) -> LocateBody:
             options = await asked.options()
-            return _LocateRequest(options, await self._load_photos(asked, call.caller, arrival))
+            return LocateBody(options, await self._load_photos(asked, call.caller, arrival))
 
         return await self._run_request(read, call)
 
     async def continue_(self, asked: ContinueArguments, call: Call) -> tuple[str, Answer]:
         """As `locate`, for a request that continues an earlier one of the same caller."""
 
-        async def read(arrival: Arrival) -> _LocateRequest:
+        async def read(arrival: Arrival) -> LocateBody:
             await self.gateway.meta(asked.request_id, call.caller)  # before a photo: nobody else's is fetched for
             addition = await asked.addition()
             photos = await self._load_photos(asked, call.caller, arrival) if asked.names_a_photo() else []
             found = await self.gateway.continuation(asked.request_id, addition, call.caller, added=len(photos))
-            return _LocateRequest(found.options, photos, found)
+            return LocateBody(found.options, photos, found)
 
         return await self._run_request(read, call)
 
-    async def _run_request(
-        self, read: Callable[[Arrival], Awaitable[_LocateRequest]], call: Call
-    ) -> tuple[str, Answer]:
+    async def _run_request(self, read: Callable[[Arrival], Awaitable[LocateBody]], call: Call) -> tuple[str, Answer]:
         async with self.gateway.receive_request(call.caller) as arrival:
             asked = await read(arrival)
             started = await self.gateway.start(
@@ -161,7 +151,8 @@ class McpTools:
 
     async def map_of(self, request_id: str, caller: Caller) -> bytes:
         """The answer on a map, as base64 of a JPEG. Raises NotFound."""
-        picture = await self.pictures.draw(await self._stored_answer(request_id, caller), "answer")
+        _, answer = await self._stored_run(request_id, caller)
+        picture = await self.pictures.draw(answer, "answer")
         if picture is None:
             raise NotFound("the answer has no point")
         return base64.b64encode(picture)
@@ -169,17 +160,16 @@ class McpTools:
     async def report_of(self, request_id: str, caller: Caller) -> str:
         """The report of an answer as one HTML page. Raises NotFound."""
         meta = await self.gateway.meta(request_id, caller)
-        await self._stored_answer(request_id, caller)
-        run = await self.gateway.current_run(request_id)
+        run, _ = await self._stored_run(request_id, caller)
         found = await self.gateway.store.file(request_id, meta.photos[0]) if meta.photos else None
         return await self.pictures.report(run, None if found is None else found.data)
 
-    async def _stored_answer(self, request_id: str, caller: Caller) -> Answer:
+    async def _stored_run(self, request_id: str, caller: Caller) -> tuple[Run, Answer]:
         await self.gateway.meta(request_id, caller)
-        answer = (await self.gateway.current_run(request_id)).answer
-        if answer is None:
+        run = await self.gateway.current_run(request_id)
+        if run.answer is None:
             raise NotFound("this request has no answer")
-        return answer
+        return run, run.answer
 
 
 def words_of(error: GeoTTSError) -> str:

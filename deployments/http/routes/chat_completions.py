@@ -11,7 +11,7 @@ import orjson
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from deployments.gateway.arrival import Fetch
+from deployments.gateway.arrival import Fetch, LocateBody
 from deployments.gateway.auth import Caller
 from deployments.gateway.continued_request import PhotosGone, StillRunning
 from deployments.gateway.gateway import Gateway
@@ -20,7 +20,7 @@ from deployments.http.disconnect import while_connected
 from deployments.http.event_stream import AttendedStream
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
-from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE
+from deployments.http.openapi import NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, body_for_openai_client
 from deployments.http.replies import JSON, NO_STORE, SSE, no_answer
 from deployments.http.request_body import (
     addition_from,
@@ -30,9 +30,8 @@ from deployments.http.request_body import (
     read_json,
     value_from,
 )
-from deployments.http.routes.locate import LocateBody
+from deployments.http.routes.locate import start_body
 from deployments.http.service import Service
-from deployments.http.trace_headers import trace_of
 from deployments.runstore import StoreUnavailable
 from deployments.runstore.stored_values import event_of
 from geotts_client.continue_options import ContinueOptions
@@ -47,14 +46,6 @@ from tts.errors import NotFound
 
 _IMAGE_EXAMPLE = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}}
 _EXAMPLE = {"model": "geotts", "messages": [{"role": "user", "content": [_IMAGE_EXAMPLE]}], "geotts": {"n_parallel": 2}}
-_BODY_OPENAPI = {
-    "parameters": [IDEMPOTENCY_KEY, *TRACE],
-    "requestBody": {
-        "required": True,
-        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/ChatRequest"}, "example": _EXAMPLE}},
-    },
-    "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
-}
 
 
 _END_OF_STREAM = b"data: [DONE]\n\n"
@@ -84,7 +75,7 @@ def add_openai(app: FastAPI, service: Service) -> None:
     @router.post(
         "/chat/completions",
         responses=NOTHING_WORKED,
-        openapi_extra=_BODY_OPENAPI,
+        openapi_extra=body_for_openai_client(ChatRequest, _EXAMPLE),
         operation_id="chat",
         response_class=Response,
         dependencies=[require_acceptable(JSON, SSE)],  # the body chooses
@@ -100,19 +91,11 @@ def add_openai(app: FastAPI, service: Service) -> None:
             name_in_log(request.scope, arrival.request_id)
             openai_request, found = await _read_request(request, service, caller, arrival.fetch_from(service.fetch))
             options = found.options
-            started = await gateway.start(
-                found.photos,
-                options,
-                arrival=arrival,
-                key=key,
-                followed=openai_request.stream,
-                trace=trace_of(request.headers),
-                continuation=found.continuation,
-            )
+            started, named = await start_body(request, service, arrival, found, key, followed=openai_request.stream)
         id_ = started.request_id
         made = Completion(id_, openai_request.model, int(time.time()), gateway.ports.identity.version)
         attended = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
-        headers = {**NO_STORE, "X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
+        headers = {**NO_STORE, **named}
         if openai_request.stream:
             usage = openai_request.stream_options is not None and openai_request.stream_options.include_usage
             body = _sse_chunks(gateway, id_, made, include_usage=usage)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from fastapi import APIRouter, FastAPI, Request
 from starlette.responses import Response
 
-from deployments.gateway.arrival import Arrival
+from deployments.gateway.arrival import Arrival, LocateBody
 from deployments.http.openapi import CONTINUE, CONTINUE_PROBLEMS, NOTHING_WORKED
 from deployments.http.request_body import read_addition
-from deployments.http.routes.locate import LocateBody, started_reply
+from deployments.http.routes.locate import started_reply
 from deployments.http.routes.runs import RequestId
 from deployments.http.service import Service
 from tts.api.schema import LocateResponse

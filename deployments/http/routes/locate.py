@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 
 from fastapi import APIRouter, FastAPI, Request
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
-from deployments.gateway.arrival import Arrival
-from deployments.gateway.continued_request import Continuation
+from deployments.gateway.arrival import Arrival, LocateBody
+from deployments.gateway.gateway import StartedRequest
 from deployments.gateway.webhooks import HEADER
 from deployments.http.accept_header import choose_media_type
 from deployments.http.disconnect import while_connected
@@ -56,17 +55,6 @@ def add_locate(app: FastAPI, service: Service) -> None:
     app.include_router(router)
 
 
-@dataclass(frozen=True, slots=True)
-class LocateBody:
-    """The content of a body: options, photos as they were sent, and the data of the earlier request if it continues
-    one.
-    """
-
-    options: LocateOptions
-    photos: list[bytes]
-    continuation: Continuation | None = None
-
-
 async def start_and_reply(request: Request, service: Service, model: type[LocateOptions]) -> Response:
     """Parse a request into the options of a `model`, start it, and reply in the form that the caller accepts."""
 
@@ -90,19 +78,11 @@ async def started_reply(
         name_in_log(request.scope, arrival.request_id)
         asked = await read(arrival)
         options = asked.options
-        started = await gateway.start(
-            asked.photos,
-            options,
-            arrival=arrival,
-            key=key,
-            attended=not alone,
-            followed=alone or media_type in STREAMS or options.resume_grace_s > 0,
-            trace=trace_of(request.headers),
-            webhook=webhook,
-            continuation=asked.continuation,
+        followed = alone or media_type in STREAMS or options.resume_grace_s > 0
+        started, headers = await start_body(
+            request, service, arrival, asked, key, followed=followed, attended=not alone, webhook=webhook
         )
     id_ = started.request_id
-    headers = {"X-Request-Id": id_, **({"Idempotency-Replayed": "true"} if started.replayed else {})}
     if alone:
         return _accepted_reply(id_, headers)
     attended = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
@@ -114,6 +94,33 @@ async def started_reply(
     if media_type == GEOJSON:
         drawn = await asyncio.to_thread(answer_outlines, run.answer, service.args.data_dir)
     return reply(id_, run, options.include, media_type, headers, drawn)
+
+
+async def start_body(
+    request: Request,
+    service: Service,
+    arrival: Arrival,
+    body: LocateBody,
+    key: str | None,
+    *,
+    followed: bool,
+    attended: bool = True,
+    webhook: str = "",
+) -> tuple[StartedRequest, dict[str, str]]:
+    """Start the request that was read from a body; the headers of the reply say which one it is."""
+    started = await service.gateway.start(
+        body.photos,
+        body.options,
+        arrival=arrival,
+        key=key,
+        attended=attended,
+        followed=followed,
+        trace=trace_of(request.headers),
+        webhook=webhook,
+        continuation=body.continuation,
+    )
+    replayed = {"Idempotency-Replayed": "true"} if started.replayed else {}
+    return started, {"X-Request-Id": started.request_id, **replayed}
 
 
 def preferences(request: Request) -> dict[str, str]:

@@ -12,7 +12,7 @@ from fastapi import APIRouter, FastAPI, Query, Request
 from fastapi import Path as InPath
 from starlette.responses import Response
 
-from deployments.gateway.arrival import Fetch
+from deployments.gateway.arrival import Fetch, LocateBody
 from deployments.gateway.auth import Caller
 from deployments.gateway.gateway import Gateway
 from deployments.gateway.logged_request import logged_events
@@ -23,7 +23,14 @@ from deployments.http.disconnect import while_connected
 from deployments.http.event_stream import AttendedStream
 from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
-from deployments.http.openapi import IDEMPOTENCY_KEY, NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, TRACE, WEBHOOK
+from deployments.http.openapi import (
+    NOTHING_WORKED,
+    OPENAI_REPLY,
+    PROBLEMS,
+    SHORTENED_PHOTO,
+    WEBHOOK,
+    body_for_openai_client,
+)
 from deployments.http.replies import JSON, NO_STORE, SSE, no_answer
 from deployments.http.request_body import (
     addition_from,
@@ -33,9 +40,8 @@ from deployments.http.request_body import (
     read_json,
     value_from,
 )
-from deployments.http.routes.locate import LocateBody
+from deployments.http.routes.locate import start_body
 from deployments.http.service import Service
-from deployments.http.trace_headers import trace_of
 from deployments.runstore import RunMeta
 from deployments.runstore.stored_values import event_of
 from tts.aio import closing, spawn
@@ -49,15 +55,6 @@ from tts.errors import NotFound, RequestError
 ResponseId = Annotated[str, InPath(pattern=r"^resp_[0-9a-f]{20}$", examples=["resp_6f1d0c9a3b2e4d5f7a81"])]
 _IMAGE_EXAMPLE = {"type": "input_image", "image_url": f"data:image/jpeg;base64,{SHORTENED_PHOTO}"}
 _EXAMPLE = {"model": "geotts", "input": [{"role": "user", "content": [_IMAGE_EXAMPLE]}]}
-_BODY_OPENAPI: dict[str, Any] = {
-    "parameters": [IDEMPOTENCY_KEY, WEBHOOK, *TRACE],
-    "requestBody": {
-        "required": True,
-        "content": {JSON: {"schema": {"$ref": "#/components/schemas/ResponsesRequest"}, "example": _EXAMPLE}},
-    },
-    "responses": {"200": {"content": {JSON: {"schema": {"type": "object"}}, SSE: {"schema": {"type": "string"}}}}},
-}
-_STREAM_OPENAPI = {"responses": _BODY_OPENAPI["responses"]}
 
 
 def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
@@ -68,7 +65,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
     @router.post(
         "",
         responses=NOTHING_WORKED,
-        openapi_extra=_BODY_OPENAPI,
+        openapi_extra=body_for_openai_client(ResponsesRequest, _EXAMPLE, WEBHOOK),
         operation_id="create_response",
         response_class=Response,
         dependencies=[require_acceptable(JSON, SSE)],  # the body chooses
@@ -85,20 +82,13 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
             fetch = arrival.fetch_from(service.fetch)
             openai_request, found = await _read_request(request, service, uploads, caller, fetch)
             options = found.options
-            started = await gateway.start(
-                found.photos,
-                options,
-                arrival=arrival,
-                key=idempotency_key(request),
-                attended=not openai_request.background,
-                followed=openai_request.stream or openai_request.background,
-                trace=trace_of(request.headers),
-                webhook=webhook,
-                continuation=found.continuation,
+            key, followed = idempotency_key(request), openai_request.stream or openai_request.background
+            attended_by_caller = not openai_request.background
+            started, named = await start_body(
+                request, service, arrival, found, key, followed=followed, attended=attended_by_caller, webhook=webhook
             )
         id_ = started.request_id
-        replayed = {"Idempotency-Replayed": "true"} if started.replayed else {}
-        headers = {**NO_STORE, "X-Request-Id": id_, **replayed}
+        headers = {**NO_STORE, **named}
         meta = await gateway.meta(id_, caller)
         attended = (
             nullcontext()
@@ -117,7 +107,7 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
 
     @router.get(
         "/{response_id}",
-        openapi_extra=_STREAM_OPENAPI,
+        openapi_extra=OPENAI_REPLY,
         operation_id="response",
         response_class=Response,
         dependencies=[require_acceptable(JSON, SSE)],  # `stream` chooses

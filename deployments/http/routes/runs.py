@@ -50,16 +50,15 @@ def add_runs(app: FastAPI, service: Service) -> None:
         headers = {**NO_STORE, "X-Request-Id": request_id}
         if status_body.status == "running":
             headers["Retry-After"] = "1"
-        if status_body.answer is not None and media_type == GEOJSON:
-            drawn = await asyncio.to_thread(answer_outlines, status_body.answer, service.args.data_dir)
+        if status_body.answer is None or media_type == JSON:
+            return Response(status_body.json_bytes(), media_type=JSON, headers=headers)
+        drawn = await asyncio.to_thread(answer_outlines, status_body.answer, service.args.data_dir)
+        if media_type == GEOJSON:
             body = orjson.dumps(answer_geojson(status_body.answer, drawn))
             return Response(body, media_type=GEOJSON, headers=headers)
-        if status_body.answer is not None and media_type in EXPORTS:
-            drawn = await asyncio.to_thread(answer_outlines, status_body.answer, service.args.data_dir)
-            located = located_from(request_id, run).model_copy(update={"outlines": drawn})
-            exported = await asyncio.to_thread(EXPORTS[media_type].write, [located])
-            return Response(exported, headers={**headers, "Content-Type": media_type})
-        return Response(status_body.json_bytes(), media_type=JSON, headers=headers)
+        located = located_from(request_id, run).model_copy(update={"outlines": drawn})
+        exported = await asyncio.to_thread(EXPORTS[media_type].write, [located])
+        return Response(exported, headers={**headers, "Content-Type": media_type})
 
     @router.get("/events", openapi_extra=EVENTS, operation_id="events", response_class=Response)
     async def events(request: Request, request_id: RequestId) -> Response:
