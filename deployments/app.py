@@ -41,7 +41,7 @@ from deployments.serve.handles import (
     remote_call,
     replica_name,
 )
-from deployments.serve.operator_settings import DEFAULTS, apply_settings
+from deployments.serve.operator_settings import DEFAULTS, OperatedReplica
 from deployments.serve.ray_env import wait_for_ingress_port
 from deployments.serve.remote_brokers import RemoteBrokers
 from deployments.serve.replica_start import prepare_replica
@@ -58,8 +58,6 @@ from deployments.wiring.parts import (
 )
 from deployments.wiring.rollouts import make_rollouts
 from tts.config import CluesEngine, ScriptedEngine
-from tts.inference.openai.endpoint.orders import Orders
-from tts.inference.openai.endpoint.states import STATES
 from tts.ports.locator import Locator
 from tts.ports.model_client import ModelClient
 from tts.ports.request_ports import Ports
@@ -70,7 +68,7 @@ from tts.toolkit.toolbox import LocalToolbox
 
 
 @serve.ingress()
-class GatewayIngress:
+class GatewayIngress(OperatedReplica):
     """The gateway as a Serve ingress; its FastAPI application is built in the replica, where the handles are."""
 
     def __init__(
@@ -130,14 +128,6 @@ class GatewayIngress:
             toolbox=self._tools,
         )
 
-    async def reconfigure(self, settings: dict[str, Any]) -> None:
-        """Called by Serve: what an operator sets while this runs."""
-        apply_settings(settings, self._args)
-
-    async def apply_orders(self, orders: Orders) -> Orders:
-        """What operators ordered; returns the latest that this process knows."""
-        return STATES.apply_orders(orders)
-
     async def running(self) -> tuple[str, int]:
         """This replica's name, and requests in flight on it."""
         return replica_name(), self._gateway.in_flight
@@ -157,7 +147,7 @@ def _remote_workers(
         workers["rollout"],
         refs,
         group_size=args.group_size,
-        replicas=_max_replicas(args),
+        replicas=args.deployments.rollout.most_replicas,
         by_photo=_routes_by_photo(args),
         whole=_shares_prefixes(args),
     )
@@ -234,13 +224,9 @@ def _scaling_options(config: DeploymentConfig, *, by_generations: bool) -> dict[
         policy["policy"] = {"policy_function": POLICY, "policy_kwargs": {"target": auto.target_ongoing}}
     return {
         "autoscaling_config": AutoscalingConfig(
-            min_replicas=auto.min_replicas,
-            max_replicas=auto.max_replicas,
             target_ongoing_requests=auto.target_ongoing,
-            upscale_delay_s=auto.upscale_delay_s,
-            downscale_delay_s=auto.downscale_delay_s,
-            metrics_interval_s=auto.metrics_interval_s,
             look_back_period_s=auto.look_back_s,
+            **auto.model_dump(exclude={"target_ongoing", "look_back_s"}),
             **policy,
         )
     }
@@ -257,7 +243,8 @@ def _routes_by_photo(args: AppArgs) -> bool:
     """Whether calls about one photo meet: also where a leader goes ahead of its siblings to fill a replica's cache, and
     where an observer describes a photo for all of them.
     """
-    leads = args.routing_method == "leader" and args.prefix_wait_s is not None and _max_replicas(args) > 1
+    several = args.deployments.rollout.most_replicas > 1
+    leads = args.routing_method == "leader" and args.prefix_wait_s is not None and several
     return leads or args.observer is not None or args.placement == "photo_hash"
 
 
@@ -265,14 +252,9 @@ def _routes_by_room(args: AppArgs) -> bool:
     """Whether there are several replicas, of an engine that says how much it can still take."""
     engine = args.engine
     limited = engine.slots is not None or (isinstance(engine, ScriptedEngine) and engine.kv_tokens is not None)
-    return limited and not args.engines and _max_replicas(args) > 1
+    return limited and not args.engines and args.deployments.rollout.most_replicas > 1
 
 
 def _shares_prefixes(args: AppArgs) -> bool:
     """Whether rollouts of a query are better off together; the CPU engines are spread."""
     return not all(isinstance(engine, CluesEngine | ScriptedEngine) for engine in args.rollout_engines)
-
-
-def _max_replicas(args: AppArgs) -> int:
-    rollout = args.deployments.rollout
-    return rollout.autoscale.max_replicas if rollout.autoscale else rollout.replicas

@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from deployments.config.cases import CasesConfig
 from deployments.config.deployments import DeploymentsConfig
 from deployments.config.gateway import GatewayConfig
+from deployments.config.loopback import is_loopback
 from tts.config import CluesEngine, OpenAIEngine, PipelineConfig, TelemetryConfig, VllmEngine
 
 MOST_GPU_MEMORY = 0.95  # of a GPU; the rest is for the driver and for what is not planned
@@ -56,15 +57,14 @@ class AppArgs(PipelineConfig):
 
     @model_validator(mode="after")
     def _check_gateways(self) -> Self:
-        gateway = self.deployments.gateway
-        gateways = gateway.autoscale.max_replicas if gateway.autoscale else gateway.replicas
+        gateways = self.deployments.gateway.most_replicas
         store = self.gateway.run_store
         if gateways > 1 and not store.startswith(("redis://", "rediss://", "unix://")):
             raise ValueError(
                 f"{gateways} gateway replicas cannot share a run store in {store.partition(':')[0]}: "
                 "set gateway.run_store to redis://…, or use one replica"
             )
-        if self.gateway.access.mode == "off" and not self.gateway.is_on_loopback:
+        if self.gateway.access.mode == "off" and not is_loopback(self.gateway.host):
             raise ValueError(
                 f"gateway.host {self.gateway.host} can be reached from other machines: set gateway.access.mode to keys"
             )
@@ -106,8 +106,7 @@ class AppArgs(PipelineConfig):
 
     @model_validator(mode="after")
     def _check_shared_cache(self) -> Self:
-        tools = self.deployments.tools
-        several = tools.replicas > 1 or (tools.autoscale is not None and tools.autoscale.max_replicas > 1)
+        several = self.deployments.tools.most_replicas > 1
         if several and self.tools.needs_network and self.tools.cache.startswith("memory"):
             raise ValueError(
                 "several Tools replicas need a shared tools.cache: sqlite:///path on one node, or redis://"

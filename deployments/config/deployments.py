@@ -81,6 +81,11 @@ class DeploymentConfig(Value):
     )
 
     @property
+    def most_replicas(self) -> int:
+        """The replicas that there may be at the same time."""
+        return self.autoscale.max_replicas if self.autoscale else self.replicas
+
+    @property
     def claimed_gpus(self) -> float:
         """GPUs that Ray keeps for one replica: those of its bundles where it has any. A share of one is below 1."""
         return sum(bundle.get("GPU", 0.0) for bundle in self.bundles) if self.bundles else self.num_gpus

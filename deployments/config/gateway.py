@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from deployments.config.connections import ConnectionLimits
-from deployments.config.loopback import is_loopback
 from deployments.config.map_tiles import TileSource
 from deployments.config.webhooks import WebhookConfig
 from tts.config.units import Seconds
@@ -146,8 +145,3 @@ class GatewayConfig(Value):
         description="file for JSON lines about each request: who sent it, what left this machine, and when it was "
         "erased",
     )
-
-    @property
-    def is_on_loopback(self) -> bool:
-        """Whether `host` is a loopback address, so that other machines cannot reach the service."""
-        return is_loopback(self.host)

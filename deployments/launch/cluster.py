@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,14 +37,13 @@ class ServedApplication:
     watch: ClusterWatch
 
 
-@contextmanager
 def serve_configuration(
     args: AppArgs,
     *,
     ray_address: str | None = None,
     log_to_driver: bool = False,
     stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[ServedApplication]:
+) -> AbstractContextManager[ServedApplication]:
     """Run the application until the block ends. Without `ray_address` a private cluster is started on loopback.
 
     `stopped` is asked while it starts: a KeyboardInterrupt may come where Ray or Python drops it.
@@ -56,15 +55,14 @@ def serve_configuration(
     if not DataStore(args.data_dir).ready:
         raise DataError("the embedded data is missing or outdated: run `geotts data build`")
     longest_s = max(getattr(args.deployments, name).drain_s for name in type(args.deployments).model_fields)
-    with serve_application(
+    return serve_application(
         lambda: build(args if ray_address is None else reachable_from_here(args)),
         args.gateway,
         ray_address=ray_address,
         log_to_driver=log_to_driver,
         drain_s=longest_s,
         stopped=stopped,
-    ) as running:
-        yield running
+    )
 
 
 @contextmanager
@@ -156,14 +154,9 @@ def _shut_down() -> None:
 def served_tools(args: AppArgs) -> Iterator[Any]:
     """Only the Tools deployment, on a private cluster: its handle."""
     start_ray(None, log_to_driver=False)
-    try:
+    with _take_down_at_end(stop_ray), _take_down_at_end(serve.shutdown):
         serve.start(proxy_location="Disabled")
         yield serve.run(build_tools(args), name="tools", route_prefix=None)
-    finally:
-        try:
-            serve.shutdown()  # type: ignore[no-untyped-call]
-        finally:
-            stop_ray()
 
 
 def _failure_text() -> str:

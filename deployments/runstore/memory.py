@@ -20,7 +20,6 @@ class _Log:
     meta: RunMeta
     touched: float
     entries: list[LogEntry] = field(default_factory=list)
-    seqs: list[int] = field(default_factory=list)
     files: dict[str, Attachment] = field(default_factory=dict)
     size: int = 0
     closed: bool = False
@@ -59,9 +58,8 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         if log is None or log.closed:
             return
         for entry in entries:
-            if not log.seqs or entry.seq > log.seqs[-1]:
+            if not log.entries or entry.seq > log.entries[-1].seq:
                 log.entries.append(LogEntry(entry.seq, entry.kind, _compact_copy(entry.payload)))
-                log.seqs.append(entry.seq)
                 self._add_size(log, len(entry.payload))
         self._signals.notify(request_id)
 
@@ -97,7 +95,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
         log = self._logs.get(request_id)
         if log is None or log.closed or self._has_lease(request_id):
             return None
-        return log.seqs[-1] if log.seqs else 0
+        return log.entries[-1].seq if log.entries else 0
 
     async def file(self, request_id: str, sha256: str) -> Attachment | None:
         """None when the request is unknown or has no file of this hash."""
@@ -123,7 +121,7 @@ class MemoryRunStore(MemoryCases, SingleGateway):
             log = self._logs.get(request_id)
             if log is None:
                 return Page((), final=True)
-            start = bisect_right(log.seqs, position)
+            start = bisect_right(log.entries, position, key=lambda entry: entry.seq)
             return Page(log.entries[start : start + PAGE], final=log.closed)
 
         return follow(page, self._signals, request_id, after=after, idle_s=idle_s)

@@ -37,7 +37,6 @@ NAMES: Mapping[str, Sequence[str]] = {
         "ray.serve.request_router:RequestRouter._record_queue_wait_time",
         "ray.serve.request_router:RequestRouter._remove_pending_request_from_indices",
         "ray.serve.request_router:RequestRouter.choose_replicas",
-        "ray.serve.request_router:RequestRouter.initialize_state",
         "ray.serve.request_router:RequestRouter.update_replicas",
         "ray.serve.request_router:RunningReplica.replica_id",
         "ray.serve.request_router:RunningReplica.routing_stats",

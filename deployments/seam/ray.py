@@ -167,20 +167,12 @@ class OwnReplicaRouter(RequestRouter):
     """
 
     @abstractmethod
-    def configure(self, settings: Mapping[str, Any]) -> None:
-        """Called once, with the settings of the router."""
-
-    @abstractmethod
     def keep_reports(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Called when replicas come, go, or report, with the reports by the name of the replica; may be empty."""
 
     @abstractmethod
     def rank(self, named: dict[str, Any], session: str) -> list[list[Any]]:
         """Ranks of the replicas of `named` for a call with a session id; those of a rank are equally good."""
-
-    def initialize_state(self, **kwargs: Any) -> None:
-        """Called by Serve."""
-        self.configure(kwargs)
 
     def update_replicas(self, replicas: list[Any]) -> None:
         """Called by Serve when replicas come, go, or report."""

@@ -6,7 +6,7 @@ references nested in a list and are fetched once. Replicas keep nothing between 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from deployments.serve.handles import (
     replica_name,
 )
 from deployments.serve.lost_replica import LastSent
-from deployments.serve.operator_settings import apply_settings
+from deployments.serve.operator_settings import OperatedReplica
 from deployments.serve.replica_load import ReplicaLoad
 from deployments.serve.replica_start import prepare_replica
 from deployments.serve.scaling import generations_of, load_of
@@ -44,9 +44,6 @@ from tts.domain.photo import Box
 from tts.domain.reading import Reading
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.egress.records import EgressRecord
-from tts.inference.openai.endpoint.orders import Orders
-from tts.inference.openai.endpoint.states import STATES
 from tts.perception.local_perception import LocalPerception
 from tts.ports.engine_offers import EngineHealth
 from tts.ports.locator import Routing
@@ -55,7 +52,6 @@ from tts.ports.rollout_groups import GroupRequest, RolloutItem
 from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
 from tts.ports.verification import VerifierItem, VerifyRequest
 from tts.telemetry import span
-from tts.toolkit.broker.stats import BrokerSnapshot
 from tts.toolkit.toolbox import LocalToolbox
 
 
@@ -86,7 +82,7 @@ class Locatability:
             return await self._perception.read(photo, box, context, language)
 
 
-class Rollout:
+class Rollout(OperatedReplica):
     """Runs groups of rollouts beside their engine. Cheap tools run here, the others in the broker."""
 
     def __init__(self, args: AppArgs, locatability: DeploymentHandle[Any], tools: DeploymentHandle[Any]) -> None:
@@ -101,14 +97,6 @@ class Rollout:
         self._rollouts = make_rollouts(self._model, toolbox, args)
         self._tools = tools
         self._load = ReplicaLoad()
-
-    async def reconfigure(self, settings: dict[str, Any]) -> None:
-        """Called by Serve: what an operator sets while this runs."""
-        apply_settings(settings, self._args)
-
-    async def apply_orders(self, orders: Orders) -> Orders:
-        """What operators ordered; returns the latest that this process knows."""
-        return STATES.apply_orders(orders)
 
     async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[RolloutItem]]:
         """Run a group beside the engine. All its rollouts count as in flight until the stream ends.
@@ -168,7 +156,7 @@ class Rollout:
         )
 
 
-class Tools:
+class Tools(LocalBrokers):
     """The broker: large data, keys, caches and limits live here."""
 
     def __init__(self, args: AppArgs) -> None:
@@ -177,7 +165,7 @@ class Tools:
         tooling = make_tooling(args)
         self._toolbox = apply_tape(tooling.toolbox, args.tools)
         self._refs = PhotoRefs()
-        self._broker = LocalBrokers(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
+        super().__init__(tooling, self._toolbox, retention_s=args.gateway.retention_s, name=replica_name())
         self._n_running = 0
 
     async def schemas(self) -> tuple[ToolSchema, ...]:
@@ -209,32 +197,12 @@ class Tools:
             async for envelope in envelopes:
                 yield envelope
 
-    async def snapshots(self) -> Mapping[str, BrokerSnapshot]:
-        """Counts and latencies of this replica since start, under its name."""
-        return await self._broker.snapshots()
-
-    async def forget(self, request_id: str, photos: Sequence[str]) -> None:
-        """Erase what this replica keeps for these photos, and what it wrote of the request. Raises NotErased."""
-        await self._broker.forget(request_id, photos)
-
-    async def purge(self) -> None:
-        """Let go of what is past its time here."""
-        await self._broker.purge()
-
-    async def region(self, name: str, to: str) -> bytes | None:
-        """The picture that is lent under this name here."""
-        return await self._broker.region(name, to)
-
-    async def add_egress(self, records: Sequence[EgressRecord]) -> None:
-        """Write what others than tools sent into the egress log."""
-        await self._broker.write_egress(records)
-
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""
         return replica_name(), self._n_running
 
 
-class Verifier:
+class Verifier(OperatedReplica):
     """Weighs trajectories into one verdict, in a process of its own so that it scales and fails by itself."""
 
     def __init__(
@@ -251,14 +219,6 @@ class Verifier:
     async def ready(self) -> bool:
         """Answers when a request would be served."""
         return True
-
-    async def reconfigure(self, settings: dict[str, Any]) -> None:
-        """Called by Serve: what an operator sets while this runs."""
-        apply_settings(settings, self._args)
-
-    async def apply_orders(self, orders: Orders) -> Orders:
-        """What operators ordered; returns the latest that this process knows."""
-        return STATES.apply_orders(orders)
 
     async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[VerifierItem]]:
         """Items in batches, in a span of the trace."""

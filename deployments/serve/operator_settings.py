@@ -12,12 +12,27 @@ from typing import Any
 
 from deployments.config import AppArgs
 from deployments.endpoints.roles import endpoints_of
+from tts.inference.openai.endpoint.orders import Orders
 from tts.inference.openai.endpoint.states import STATES, EndpointStates, same_address
 
 _log = logging.getLogger("geotts.gateway")
 
 DEFAULTS: dict[str, Any] = {"draining": []}
 """What holds again when a file no longer says anything."""
+
+
+class OperatedReplica:
+    """The calls of a deployment whose replicas follow what operators set and order."""
+
+    _args: AppArgs
+
+    async def reconfigure(self, settings: dict[str, Any]) -> None:
+        """Called by Serve: what an operator sets while this runs."""
+        apply_settings(settings, self._args)
+
+    async def apply_orders(self, orders: Orders) -> Orders:
+        """What operators ordered; returns the latest that this process knows."""
+        return STATES.apply_orders(orders)
 
 
 def apply_settings(settings: Mapping[str, Any], args: AppArgs, states: EndpointStates = STATES) -> None:

@@ -71,11 +71,16 @@ def wait_for_ingress_port(host: str) -> None:
     low, high = (int(os.environ.get(f"RAY_SERVE_DIRECT_INGRESS_{end}_HTTP_PORT", "0")) for end in ("MIN", "MAX"))
     if high - low != 1:
         return
-    give_up = time.monotonic() + _RELEASE_TIMEOUT_S
-    while reason := bind_problem(host, low):
-        if time.monotonic() > give_up:
-            raise FatalError(f"port {low} of {host} is taken ({reason}): stop what uses it, or set gateway.port")
+    if reason := wait_until_free(host, low, _RELEASE_TIMEOUT_S):
+        raise FatalError(f"port {low} of {host} is taken ({reason}): stop what uses it, or set gateway.port")
+
+
+def wait_until_free(host: str, port: int, patience_s: float) -> str:
+    """Block until the port can be bound, or the patience is over. Empty, or why it still cannot be bound."""
+    give_up = time.monotonic() + patience_s
+    while (reason := bind_problem(host, port)) and time.monotonic() < give_up:
         time.sleep(0.1)
+    return reason
 
 
 def is_free(host: str, port: int) -> bool:

@@ -28,7 +28,7 @@ class RemoteBrokers:
     async def write_egress(self, records: Sequence[EgressRecord]) -> None:
         """One replica writes it down; nothing happens unless `tools.outgoing_log` is configured."""
         if self._config.outgoing_log is not None:
-            await remote_call(self._handle.add_egress, tuple(records))
+            await remote_call(self._handle.write_egress, tuple(records))
 
     async def forget(self, request_id: str, photos: Sequence[str]) -> None:
         """Asks all replicas. NotErased also when one does not answer within 8 s."""

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from deployments.serve.engine_rooms import PERIOD_S, known_rooms
-from deployments.serve.request_router import DEFAULT_SPREAD, rendezvous
+from deployments.serve.request_router import SPREAD, rendezvous
 from tts.errors import FatalError, ReplicaLost
 from tts.ports.rollout_groups import GroupRequest
 from tts.rollout.expected_size import ExpectedSize
@@ -26,20 +26,16 @@ _LOST_REPLICA_S = 15.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Placement:
+class Placement:
+    """A group and its replica. `replica` is empty where any will do. `tokens` is what the group is expected to hold
+    there in the end.
+    """
+
     replica: str
     request_id: str
     tokens: int
     rollouts: int
     at: float
-
-
-@dataclass(frozen=True, slots=True)
-class ReplicaChoice:
-    """`replica` is empty where any will do. `tokens` is what the group is expected to hold there in the end."""
-
-    replica: str
-    tokens: int
 
 
 class GroupPlacing:
@@ -63,7 +59,7 @@ class GroupPlacing:
         self._routes_by_photo = by_photo
         self._rooms = rooms
         self._clock = clock
-        self._placements: set[_Placement] = set()
+        self._placements: set[Placement] = set()
         self._lost_at: dict[str, float] = {}
         self.expected = ExpectedSize()
 
@@ -74,15 +70,15 @@ class GroupPlacing:
         return group_size(len(group.tasks), rooms.values(), self._rollout_size(group), self._max_rollouts)
 
     @contextmanager
-    def place(self, group: GroupRequest) -> Iterator[ReplicaChoice]:
+    def place(self, group: GroupRequest) -> Iterator[Placement]:
         """While the group runs, what it takes counts as taken until its replica tells so itself. A replica that is lost
         in the block gets no group for a while: one that hangs still has the room that it reported last.
         """
         size, n = self._rollout_size(group), len(group.tasks)
-        placement = _Placement(self._choose_replica(group, size), group.context.id, size.tokens(n), n, self._clock())
+        placement = Placement(self._choose_replica(group, size), group.context.id, size.tokens(n), n, self._clock())
         self._placements.add(placement)
         try:
-            yield ReplicaChoice(placement.replica, placement.tokens)
+            yield placement
         except (ReplicaLost, FatalError):
             self._lost_at[placement.replica] = self._clock()
             raise
@@ -119,7 +115,7 @@ class GroupPlacing:
             return known[0]
         apart = [name for name in fitting if name not in here]
         if self._routes_by_photo:
-            homes = rendezvous(group.photos[0].sha256, {name: name for name in rooms})[:DEFAULT_SPREAD]
+            homes = rendezvous(group.photos[0].sha256, {name: name for name in rooms})[:SPREAD]
             if near := [name for name in homes if name in apart]:
                 return str(near[0])
         if apart:

@@ -2,7 +2,7 @@
 
 The session id of a call names both (`session_of`). A chosen replica has room for the group
 (`deployments.serve.replica_for_group`). A photo has replicas of its own, where its encoding is cached: rendezvous
-hashing, bounded to `spread` replicas. When those are busy the others take the call rather than let it wait.
+hashing, bounded to `SPREAD` replicas. When those are busy the others take the call rather than let it wait.
 """
 
 from __future__ import annotations
@@ -16,18 +16,12 @@ from deployments.seam.ray import OwnReplicaRouter
 from deployments.serve.engine_rooms import keep_reports
 
 ROUTER: Any = "deployments.serve.request_router.PhotoHashRouter"
-DEFAULT_SPREAD = 2
+SPREAD = 2
 _CHOSEN_MARK = "@"
 
 
 class PhotoHashRouter(OwnReplicaRouter):
     """Serve's request router for the Rollout deployment where replicas tell their room or photos have a home."""
-
-    _spread = DEFAULT_SPREAD
-
-    def configure(self, settings: Mapping[str, Any]) -> None:
-        """Read `spread`: how many replicas a photo has of its own."""
-        self._spread = int(settings.get("spread", DEFAULT_SPREAD))
 
     def keep_reports(self, reports: Mapping[str, Mapping[str, Any]]) -> None:
         """Keep what replicas tell of their room."""
@@ -39,8 +33,8 @@ class PhotoHashRouter(OwnReplicaRouter):
         ranks = [[named.pop(chosen)]] if chosen in named else []
         if photo:
             ordered = rendezvous(photo, named)
-            ranks += [[replica] for replica in ordered[: self._spread]]
-            others = ordered[self._spread :]
+            ranks += [[replica] for replica in ordered[:SPREAD]]
+            others = ordered[SPREAD:]
         else:
             others = random.sample(list(named.values()), len(named))
         return [*ranks, *([others] if others else [])]

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
+
+from ray.serve.config import AutoscalingContext
 
 from tts.ports.engine_offers import EngineHealth, EngineLoad
 from tts.ports.model_client import ModelClient
@@ -43,22 +45,13 @@ def load_of(engines: Sequence[ModelClient], rollouts: int) -> dict[str, float]:
     return load
 
 
-class ScalingContext(Protocol):
-    """The part of Serve's autoscaling context that counts here."""
-
-    current_num_replicas: int
-    aggregated_metrics: dict[str, dict[Any, float]] | None
-    total_queued_requests: float | None
-    total_num_requests: float
-
-
 class RolloutScaling:
     """Replicas so that each runs `target` generations, and one more while the KV caches are nearly full."""
 
     def __init__(self, target: float = 16.0) -> None:
         self._target = target
 
-    def __call__(self, ctx: ScalingContext) -> tuple[float, dict[str, Any]]:
+    def __call__(self, ctx: AutoscalingContext) -> tuple[float, dict[str, Any]]:
         """Called by Serve: the number of replicas wanted, without bounds, and a state that is always empty."""
         metrics = ctx.aggregated_metrics or {}
         running = sum(metrics.get(GENERATIONS, {}).values())

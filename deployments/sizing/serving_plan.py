@@ -92,8 +92,7 @@ def plan_lines(args: AppArgs, plan: GpuPlan | None) -> Iterator[str]:
 
 def _gateway_line(args: AppArgs, plan: GpuPlan | None) -> str:
     """How many rollouts the gateways can pass on, text as it comes, beside how many the engine can run."""
-    gateway = args.deployments.gateway
-    gateways = gateway.autoscale.max_replicas if gateway.autoscale else gateway.replicas
+    gateways = args.deployments.gateway.most_replicas
     each = int(_FOLLOWED_CHUNKS_PER_S * max(args.coalesce_s, _MIN_CHUNK_PERIOD_S))
     line = f"{gateways}, for some {gateways * each} rollouts at once whose text is followed"
     running = plan.replicas * plan.max_running if plan is not None else 0

@@ -104,7 +104,6 @@ def apply_tape(toolbox: Toolbox, config: ToolsConfig) -> Toolbox:
 
 def refuse_file_across_nodes(args: AppArgs, *, nodes: int) -> None:
     """SQLite locks are not to be trusted on network file systems. Raises ConfigError on more than one node."""
-    tools = args.deployments.tools
-    several = tools.replicas > 1 or (tools.autoscale is not None and tools.autoscale.max_replicas > 1)
+    several = args.deployments.tools.most_replicas > 1
     if nodes > 1 and several and args.tools.cache.startswith("sqlite"):
         raise ConfigError(f"tools.cache is a file, the cluster has {nodes} nodes: use redis:// or a single replica")

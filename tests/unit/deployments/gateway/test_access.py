@@ -12,6 +12,7 @@ from support.service import PHOTO, an_app, serving, talking_to
 from deployments.cli import serve
 from deployments.cli.keys import command as keys_command
 from deployments.config import AccessConfig, AppArgs, GatewayConfig, load_config
+from deployments.config.loopback import is_loopback
 from deployments.gateway.auth import Keyring, fingerprint
 from tts.config import ScriptedEngine
 from tts.errors import ConfigError
@@ -194,7 +195,7 @@ def test_unsafe_combinations_of_settings_are_refused_at_the_start(tree, message)
 def test_several_gateways_with_a_shared_run_store_are_accepted_at_the_start():
     several = {"deployments": {"gateway": {"replicas": 2}}, "gateway": {"run_store": "redis://host:6379/0"}}
     assert load_config(None, several).deployments.gateway.replicas == 2
-    assert AppArgs().gateway.is_on_loopback
+    assert is_loopback(AppArgs().gateway.host)
 
 
 async def test_a_key_has_a_limit_of_money_for_a_request_and_for_a_day(data_store, tmp_path):
