@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from deployments.cli import shared_options
 from deployments.cli.accept_run import AcceptRun
 from deployments.cli.built_data import ensure_data
 from deployments.cli.console import (
@@ -78,9 +79,7 @@ _STDOUT = TextConsole()
     help="Cost in US dollars, after which no further photo is started.",
 )  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many of your photos.")
-@click.option(
-    "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
-)
+@shared_options.concurrency
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="Seed of the attempts.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Run file. Default: a file in runs/.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), help="Also write the report as one HTML file.")

@@ -8,19 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deployments.cli.console import STDERR
-from deployments.cli.eval_run import running_figures
+from deployments.cli.eval_run import locate_here
 from deployments.config import AppArgs
-from deployments.wiring.local import local_ports
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.eval.acceptance.allowance import Allowance
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.record import Record, read_records
-from tts.eval.runs.runner import RunSetup, progress_of, run_samples
-from tts.eval.runs.solvers import LocalSolver
+from tts.eval.runs.runner import RunSetup, progress_of
 from tts.eval.sample import Sample
-from tts.ports.closable import close_each
 from tts.verify.consensus.installed_calibrations import calibration_key
 
 _DATASET = "accept"
@@ -61,7 +58,7 @@ class AcceptRun:
             todo = [sample for sample in self.samples if sample.id not in before.done - before.failed]
             STDERR.print(f"{len(self.samples)} photos, {len(self.samples) - len(todo)} done before → {file}")
             if todo:
-                asyncio.run(self._locate_samples(todo, journal, setup, allowance))
+                asyncio.run(locate_here(self.args, todo, journal, setup, self.concurrency, allowance))
 
     def records(self) -> list[Record]:
         """What the file holds of these photos."""
@@ -69,18 +66,3 @@ class AcceptRun:
             return []
         mine = {sample.id for sample in self.samples}
         return [record for record in read_records(self.file) if record.sample in mine]
-
-    async def _locate_samples(
-        self, todo: list[Sample], journal: Journal, setup: RunSetup, allowance: Allowance
-    ) -> None:
-        ports = local_ports(self.args)
-        solver = LocalSolver(ports, deadline_s=self.args.gateway.default_deadline_s)
-        try:
-            with running_figures(len(todo)) as show:
-                async for record in run_samples(
-                    todo, solver, journal, setup, concurrency=self.concurrency, may_continue=allowance.may_continue
-                ):
-                    allowance.count(record)
-                    show(record)
-        finally:
-            await close_each(ports.rollouts, ports.verifier)

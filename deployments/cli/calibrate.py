@@ -11,6 +11,7 @@ import click
 import orjson
 
 from deployments.cli.console import STDERR, config_option
+from deployments.cli.shared_options import EXISTING_FILE
 from deployments.cli.text_console import styled_text
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
@@ -33,11 +34,7 @@ from tts.verify.consensus.region_fitting import MIN_CASES
     "--splits", type=click.IntRange(0, 1000), default=20, show_default=True, help="Random halves to check it on."
 )
 @click.option("--made-up", type=click.IntRange(0, 1000), default=0, help="Synthetic cases to add for each family.")
-@click.option(
-    "--regions-of",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Calibration to copy. Only its regions are fitted anew.",
-)
+@click.option("--regions-of", type=EXISTING_FILE, help="Calibration to copy. Only its regions are fitted anew.")
 @click.option("--stated", is_flag=True, help="Order answers by the radius that the engine states, not by agreement.")
 @click.option(
     "--sources",

@@ -166,16 +166,10 @@ def _assign(tree: dict[str, Any], assignment: str) -> None:
                 f"{assignment!r}: {name} has a value already, so it cannot have keys", param_hint="--set"
             )
     try:
-        tree[leaf] = _yaml_scalar(raw)
-    except ValueError as error:
-        raise click.BadParameter(f"{assignment!r}: {error}", param_hint="--set") from error
-
-
-def _yaml_scalar(raw: str) -> Any:
-    try:
-        return yaml.safe_load(raw)
-    except yaml.YAMLError as error:
-        raise ValueError("the value is not YAML") from error
+        tree[leaf] = yaml.safe_load(raw)
+    except (yaml.YAMLError, ValueError) as error:
+        reason = "the value is not YAML" if isinstance(error, yaml.YAMLError) else error
+        raise click.BadParameter(f"{assignment!r}: {reason}", param_hint="--set") from error
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import click
 import yaml
 
 from deployments.cli.console import EXIT_FAILED, STDERR, config_option, progress_bar
+from deployments.cli.shared_options import EXISTING_FILE
 from deployments.config import AppArgs
 from tts.config import GalleryConfig
 from tts.gallery.build_gallery import build_gallery
@@ -58,14 +59,9 @@ def clean(args: AppArgs) -> None:
 
 
 @command.command()
-@click.argument("labels", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("labels", type=EXISTING_FILE)
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
-@click.option(
-    "--encoder",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    required=True,
-    help="ONNX image encoder, such as that of a CLIP model.",
-)
+@click.option("--encoder", type=EXISTING_FILE, required=True, help="ONNX image encoder, such as that of a CLIP model.")
 @click.option("--output", default="", help="Output of the encoder to use. Default: image_embeds, or else the first.")
 @click.option(
     "--side", type=click.IntRange(16, 2048), help="Pixels of each side of its input. Default: as the encoder states."

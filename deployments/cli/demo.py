@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -135,8 +137,5 @@ def _try_next(url: str, photo: Path, *, running: bool) -> None:
 
 
 def _wait_for_interrupt() -> None:
-    try:
-        while True:
-            time.sleep(3600)
-    except KeyboardInterrupt:
-        return
+    with suppress(KeyboardInterrupt):
+        threading.Event().wait()

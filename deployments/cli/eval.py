@@ -38,6 +38,9 @@ from tts.geodata.store import DataStore
 from tts.verify.consensus.calibration_in_use import calibration_in_use
 
 _STDOUT = TextConsole()
+_parser_option = click.option(
+    "--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True, help="How answers are read."
+)
 _DATUMS = click.Choice(["WGS-84", "GCJ-02"], case_sensitive=False)
 
 
@@ -48,9 +51,7 @@ def command() -> None:
 
 @command.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True, help="How answers are read."
-)
+@_parser_option
 @click.option("--datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the true positions.")
 @click.option("--answers-datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the answers.")
 @click.option("--names", is_flag=True, help="Compare the names of countries and cities too. Needs `geotts data build`.")
@@ -145,9 +146,7 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
 @click.option(
     "--hits", type=click.IntRange(min=1), help="Logs in which an easy photo is found; default: more than half."
 )
-@click.option(
-    "--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True, help="How answers are read."
-)
+@_parser_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),

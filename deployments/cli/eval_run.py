@@ -6,14 +6,15 @@ import asyncio
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 import click
 from rich.progress import BarColumn, Progress, TextColumn
 
+from deployments.cli import shared_options
 from deployments.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, STDERR, config_option, profile_options
 from deployments.cli.views import clean
 from deployments.config import AppArgs
@@ -24,6 +25,7 @@ from tts.domain.geo import TABLE_KM, distance_km
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.errors import DataError
+from tts.eval.acceptance.allowance import Allowance
 from tts.eval.datasets import DATASETS, load_dataset
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.configuration import config_digest
@@ -39,10 +41,6 @@ from tts.ports.closable import close_each
 
 _MAX_REASON_CHARS = 1000
 _LINE_EVERY_S = 10.0
-
-
-class _ShowRecord(Protocol):
-    def __call__(self, record: Record | None) -> None: ...
 
 
 @click.command()
@@ -70,20 +68,14 @@ class _ShowRecord(Protocol):
 @click.option("--dialect", help="Dialect: how prompts, tool calls and answers are written.")
 @click.option("--target-radius-km", type=float, default=25.0, show_default=True, help="Target radius, in km.")
 @click.option("--deadline-s", type=float, help="Seconds for each photo.")
-@click.option(
-    "--hide-photo-hosts",
-    is_flag=True,
-    help="Hide search results from photo sites, because their pages state where photos were taken.",
-)
+@shared_options.hide_photo_hosts
 @click.option(
     "--allow-region-search",
     is_flag=True,
     help="Allow regions of the photos to be sent to web services that search by picture.",
 )
 @click.option("--url", help="Address of a running service. Default: this process does the work.")
-@click.option(
-    "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
-)
+@shared_options.concurrency
 @click.option("--limit", type=click.IntRange(min=1), help="Use a random sample of this many photos.")
 @click.option("--tag", "tags", multiple=True, help="Use only photos with this tag, such as text. Repeatable.")
 @click.option(
@@ -99,36 +91,20 @@ def run(
     out: Path | None,
     n: int,
     depth: str,
-    stop: str | None,
-    dialect: str | None,
-    target_radius_km: float,
-    deadline_s: float | None,
-    hide_photo_hosts: bool,
-    allow_region_search: bool,
     url: str | None,
     concurrency: int,
     limit: int | None,
     tags: tuple[str, ...],
     seed: int,
     retry_failed: bool,
+    **fields: Any,
 ) -> None:
     """Locate the photos of DATASET in PATH, and write every trajectory to a run file: one JSON line for each photo.
 
     You can stop the command in any way, also with kill -9. The same command then continues, and no photo is lost or
     repeated. If requests failed, the exit code is 1; failures do not count as abstentions.
     """
-    options = LocateOptions(
-        n_parallel=n,
-        depth=Depth(depth),
-        stop=stop,
-        dialect=dialect,
-        target_radius_km=target_radius_km,
-        deadline_s=deadline_s,
-        hide_photo_hosts=hide_photo_hosts,
-        allow_region_search=allow_region_search,
-        seed=seed,
-        include="full",
-    )
+    options = LocateOptions(n_parallel=n, depth=Depth(depth), seed=seed, include="full", **fields)
     samples = choose_samples(load_dataset(dataset, path, seed=seed), tags, limit)
     setup = RunSetup(dataset, options, config_digest(args, url))
     target = out or Path("runs") / f"{dataset}-n{n}-{depth}-seed{seed}.jsonl"
@@ -179,24 +155,46 @@ async def _run(
     """Why requests failed, one entry a photo."""
     if not todo:
         return []
-    deadline_s = args.gateway.default_deadline_s
     if url is None:
-        ports = local_ports(args)
-        try:
-            return await _locate_samples(LocalSolver(ports, deadline_s=deadline_s), todo, journal, setup, concurrency)
-        finally:
-            await close_each(ports.rollouts, ports.verifier)
-    timeout_s = (setup.options.wanted_s or deadline_s) + 60.0
+        return await locate_here(args, todo, journal, setup, concurrency)
+    timeout_s = (setup.options.wanted_s or args.gateway.default_deadline_s) + 60.0
     async with Client(url, timeout_s=timeout_s) as client:
         return await _locate_samples(OneSystem(RemoteSolver(client), answered_by), todo, journal, setup, concurrency)
 
 
+async def locate_here(
+    args: AppArgs,
+    todo: list[Sample],
+    journal: Journal,
+    setup: RunSetup,
+    concurrency: int,
+    allowance: Allowance | None = None,
+) -> list[str]:
+    """Locate photos in this process, until `allowance` is used up; why requests failed, one entry a photo."""
+    ports = local_ports(args)
+    solver = LocalSolver(ports, deadline_s=args.gateway.default_deadline_s)
+    try:
+        return await _locate_samples(solver, todo, journal, setup, concurrency, allowance)
+    finally:
+        await close_each(ports.rollouts, ports.verifier)
+
+
 async def _locate_samples(
-    solver: Solver, todo: list[Sample], journal: Journal, setup: RunSetup, concurrency: int
+    solver: Solver,
+    todo: list[Sample],
+    journal: Journal,
+    setup: RunSetup,
+    concurrency: int,
+    allowance: Allowance | None = None,
 ) -> list[str]:
     failures = []
+    may_continue = allowance.may_continue if allowance is not None else lambda: True
     with running_figures(len(todo)) as show:
-        async for record in run_samples(todo, solver, journal, setup, concurrency=concurrency):
+        async for record in run_samples(
+            todo, solver, journal, setup, concurrency=concurrency, may_continue=may_continue
+        ):
+            if allowance is not None:
+                allowance.count(record)
             show(record)
             if record.failure:
                 failures.append(record.failure)
@@ -208,7 +206,6 @@ class _Tally:
 
     def __init__(self, total: int) -> None:
         self._total = total
-        self._started_at = time.monotonic()
         self._names = PlaceNames(Countries())
         self._recent_ends: deque[float] = deque(maxlen=64)
         self.done = 0
@@ -217,7 +214,9 @@ class _Tally:
         self._abstentions = 0
         self._hits_by_km = dict.fromkeys(TABLE_KM[1:], 0)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record | None) -> None:
+        if record is None:
+            return
         self.done += 1
         self._recent_ends.append(time.monotonic())
         if record.failure:
@@ -251,7 +250,7 @@ class _Tally:
 
 
 @contextmanager
-def running_figures(total: int, label: str = "") -> Iterator[_ShowRecord]:
+def running_figures(total: int, label: str = "") -> Iterator[Callable[[Record | None], None]]:
     """A bar with running figures and time left on a terminal, a line every ten seconds otherwise."""
     tally = _Tally(total)
     if not STDERR.is_terminal:
@@ -259,8 +258,7 @@ def running_figures(total: int, label: str = "") -> Iterator[_ShowRecord]:
 
         def line(record: Record | None) -> None:
             nonlocal last
-            if record is not None:
-                tally.add(record)
+            tally.add(record)
             if tally.done == total or time.monotonic() - last >= _LINE_EVERY_S:
                 last = time.monotonic()
                 STDERR.print(f"  {label}{tally.text()}", soft_wrap=True)
@@ -272,8 +270,7 @@ def running_figures(total: int, label: str = "") -> Iterator[_ShowRecord]:
         task = bar.add_task("starting …", total=total)
 
         def update(record: Record | None) -> None:
-            if record is not None:
-                tally.add(record)
+            tally.add(record)
             bar.update(task, completed=tally.done, description=label + tally.text())
 
         yield update

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from deployments.cli.inputs import Input, PhotoGroup
 from deployments.config import AppArgs
 from tts.domain.photo_cleaning import load_photo
 from tts.domain.trajectory import Run
@@ -22,12 +21,12 @@ class HtmlReports:
         self._cartographer = DataStore(args.data_dir).cartographer()
         self._n_written = 0
 
-    def write(self, item: Input | PhotoGroup, raw: bytes, run: Run) -> Path:
+    def write(self, label: str, raw: bytes, run: Run) -> Path:
         """Raises OSError when the file cannot be written."""
         self._n_written += 1
         path = self._path
         if self._n_reports > 1:
             path = path.with_name(f"{path.stem}-{self._n_written}{path.suffix or '.html'}")
         photo = load_photo(raw, self._limits)
-        path.write_text(report_page(run, self._cartographer, photo, title=Path(item.label).name), encoding="utf-8")
+        path.write_text(report_page(run, self._cartographer, photo, title=Path(label).name), encoding="utf-8")
         return path

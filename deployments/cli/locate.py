@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack, contextmanager
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import click
 import orjson
@@ -23,12 +23,11 @@ from deployments.cli.html_report import HtmlReports
 from deployments.cli.inputs import AreaType, BudgetType, Input, PhotoGroup, collect
 from deployments.cli.small_map import small_map
 from deployments.cli.text_console import TextConsole, styled_text
-from deployments.cli.views import LiveView, PlainView, SmallMap, View, answer_panel, clean
+from deployments.cli.views import LiveView, PlainView, SmallMap, answer_panel, clean
 from deployments.cli.warning_lines import warn_of
 from deployments.config import AppArgs
 from deployments.gateway.claimed_places import look_up_claimed_places, with_ruled_out_places
-from deployments.gateway.question_check import check_questions
-from deployments.gateway.walks import check_walk
+from deployments.gateway.option_checks import check_questions, check_walk
 from deployments.wiring.answer_outlines import answer_outlines
 from deployments.wiring.local import local_ports
 from deployments.wiring.tool_findings import unused_keys
@@ -53,23 +52,9 @@ from tts.ports.toolbox import Attachment
 from tts.report.plain_words import plain
 
 Photos = bytes | list[bytes]
+Item = Input | PhotoGroup | ContinuedRequest
 Source = Callable[[Photos, LocateOptions], AsyncIterator[Event]]
 _OPTION_NAMES = tuple(LocateOptions.model_fields.keys() - {"not_there"})
-
-
-class Item(Protocol):
-    """What a request is about, as the screen shows it."""
-
-    @property
-    def label(self) -> str:
-        """How to call it."""
-        ...
-
-    def read(self) -> Photos:
-        """The bytes of its photo, or of each of several. Raises OSError."""
-        ...
-
-
 _STDOUT = TextConsole()
 _DETAIL_CHARS = 2000
 _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
@@ -139,11 +124,7 @@ _HOW_TO_GIVE_A_KEY = "give its key with --api-key, or better in GEOTTS_API_KEY"
     help="Stop policy, by which attempts that agree stop the others: none, quorum[:k], first:m, beta[:p], worth[:p], "
     "loss[:points] (docs/routing.md).",
 )
-@click.option(
-    "--hide-photo-hosts",
-    is_flag=True,
-    help="Hide search results from photo sites, because their pages state where photos were taken.",
-)
+@shared_options.hide_photo_hosts
 @click.option(
     "--allow-region-search",
     is_flag=True,
@@ -181,7 +162,7 @@ def command(
     """
     remote = None if local else url
     if continues is not None:
-        return _continue_request(continues, photos, not_there, fact, form, remote, api_key, args.data_dir)
+        return _continue_request(continues, photos, not_there, fact, form, remote, api_key, args)
     if fact is not None:
         raise click.BadParameter("needs --continue; for a new request, use --hint", param_hint="--fact")
     if fields["budget"] is not None and (fields["n_parallel"] is not None or fields["depth"] != Depth.AUTO):
@@ -208,7 +189,7 @@ def _photo_group(inputs: list[Input]) -> PhotoGroup:
 
 def _continue_request(
     request_id: str, photos: tuple[str, ...], not_there: tuple[str, ...], fact: str | None, form: str | None,
-    url: str | None, api_key: str | None, data_dir: str | None,
+    url: str | None, api_key: str | None, args: AppArgs,
 ) -> int:  # fmt: skip
     if url is None:
         raise click.BadParameter("a service keeps the earlier request: name the service with --url", param_hint="--url")
@@ -217,22 +198,12 @@ def _continue_request(
     given = {name: context.params[name] for name in _OPTION_NAMES if context.get_parameter_source(name) is source}
     further = collect(photos) if photos else []
     addition = continued_request_of(request_id, not_there, fact, further, given)
-    return asyncio.run(_continue_at_service(addition, form, url, api_key, data_dir))
-
-
-async def _continue_at_service(
-    addition: ContinuedRequest, form: str | None, url: str, api_key: str | None, data_dir: str | None
-) -> int:
     options = LocateOptions(include=addition.options.include or "summary")
-    async with Client(url, api_key=api_key) as client:
-        _, run = await follow(addition, options, partial(addition.events, client), quiet=form is not None)
-    _print_answer(addition.label, run, options, form, None, data_dir)
-    _print_request_id(run, form)
-    return int(run.answer is None)
+    return asyncio.run(locate_inputs([addition], options, args, form, url, api_key, None))
 
 
 async def locate_inputs(
-    inputs: Sequence[Input | PhotoGroup], options: LocateOptions, args: AppArgs, form: str | None, url: str | None,
+    inputs: Sequence[Item], options: LocateOptions, args: AppArgs, form: str | None, url: str | None,
     api_key: str | None, reports: HtmlReports | None,
 ) -> int:  # fmt: skip
     """Locate each photo, here or at `url`, and print it in a form; the exit code. With `CheckOptions`, check a claim.
@@ -246,6 +217,8 @@ async def locate_inputs(
         if url is not None:
             client = await stack.enter_async_context(Client(url, api_key=api_key))
             source: Source = client.stream
+            if isinstance(inputs[0], ContinuedRequest):
+                source = partial(inputs[0].events, client)
             picture: SmallMap | None = None
         else:
             ports = local_ports(args)
@@ -263,11 +236,11 @@ async def locate_inputs(
     return EXIT_FAILED if failed else 0
 
 
-async def _write_report(reports: HtmlReports, item: Input | PhotoGroup, photos: Photos, run: Run) -> bool:
+async def _write_report(reports: HtmlReports, item: Item, photos: Photos, run: Run) -> bool:
     """Whether the report with the first photo was written. The result is printed in both cases."""
     raw = photos if isinstance(photos, bytes) else photos[0]
     try:
-        path = await asyncio.to_thread(reports.write, item, raw, run)
+        path = await asyncio.to_thread(reports.write, item.label, raw, run)
     except OSError as error:
         STDERR.print(f"the report was not written: {error}", markup=False, soft_wrap=True)
         return False
@@ -277,7 +250,7 @@ async def _write_report(reports: HtmlReports, item: Input | PhotoGroup, photos: 
 
 async def follow(item: Item, options: LocateOptions, source: Source, *, quiet: bool) -> tuple[Photos, Run]:
     """Follow the request of one photo on the screen. If it fails, print the reason, which is also in its `failure`."""
-    view: View = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
+    view: LiveView | PlainView = LiveView(STDERR, item.label) if STDERR.is_terminal else PlainView(STDERR, item.label)
     raw: Photos = b""
     run = Run()
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from deployments.cli.console import STDERR
+from deployments.cli.shared_options import EXISTING_FILE
 from tts.dialects import DIALECTS
 from tts.dialects.released.imported_texts import TEMPLATE_FILE, ImportedTexts, user_profiles
 from tts.dialects.released.importing import IMPORTERS
@@ -33,14 +34,8 @@ def list_profiles() -> None:
 @command.command("import")
 @click.argument("system")
 @click.argument("checkout", type=click.Path(path_type=Path, exists=True, file_okay=False), required=False)
-@click.option(
-    "--system-text", type=click.Path(path_type=Path, exists=True, dir_okay=False), help="File with the system prompt."
-)
-@click.option(
-    "--task-text",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
-    help="File with the text that goes to the model with the photo.",
-)
+@click.option("--system-text", type=EXISTING_FILE, help="File with the system prompt.")
+@click.option("--task-text", type=EXISTING_FILE, help="File with the text that goes to the model with the photo.")
 @click.option(
     "--to",
     "folder",

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from deployments.cli.built_data import ensure_data
 from deployments.cli.console import (
     EXIT_FAILED,
     STDERR,
@@ -23,14 +23,13 @@ from deployments.cli.console import (
     fail,
     profile_in_use,
     profile_options,
-    progress_bar,
 )
 from deployments.cli.silent_endpoints import warn_of_silent_endpoints
 from deployments.cli.text_console import styled_text
 from deployments.cli.warning_lines import warn, warn_of
 from deployments.config import AppArgs, replace_nodes
 from deployments.doctor.profile import vllm_finding
-from deployments.serve.ray_env import bind_problem, prepare_to_join
+from deployments.serve.ray_env import prepare_to_join, wait_until_free
 from deployments.sizing.gpu_plan import GpuPlan, Gpus
 from deployments.sizing.local_gpus import found_gpus
 from deployments.sizing.serving_plan import plan_lines, reserves_nothing, with_gpus
@@ -38,7 +37,6 @@ from deployments.wiring.parts import draws_note, make_dialect, make_gallery
 from deployments.wiring.tool_findings import providers_without_keys, region_search_findings, tools_note, unused_keys
 from tts.config import VllmEngine
 from tts.errors import ConfigError
-from tts.geodata.store import DataStore
 
 if TYPE_CHECKING:
     from deployments.launch.cluster import ServedApplication
@@ -79,11 +77,7 @@ def command(
     warn_of_silent_endpoints(args)
     from deployments.launch.cluster import serve_configuration  # noqa: PLC0415  Ray reads its environment when it is imported
 
-    store = DataStore(args.data_dir)
-    if not store.ready:
-        STDERR.print("building data, once:")
-        with progress_bar() as progress:
-            store.ensure(progress)
+    ensure_data(args)
     STDERR.print("starting …")
     stop = threading.Event()
     _handle_signals(partial(_abort_start, stop))
@@ -177,10 +171,7 @@ def _report_all_but_stops(dropped: sys.UnraisableHookArgs) -> None:
 def _refuse_what_cannot_start(args: AppArgs) -> None:
     """Refuse a configuration that Ray would refuse only after minutes, with a stack trace."""
     host, port = args.gateway.host, args.gateway.port
-    give_up = time.monotonic() + _PORT_PATIENCE_S
-    while (reason := bind_problem(host, port)) and time.monotonic() < give_up:
-        time.sleep(0.1)
-    if reason:
+    if reason := wait_until_free(host, port, _PORT_PATIENCE_S):
         raise ConfigError(
             f"port {port} of {host} is taken ({reason}): stop the program that uses it, or choose another with --port"
         )

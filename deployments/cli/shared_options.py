@@ -33,6 +33,14 @@ as_json = click.option("--json", "form", flag_value="json", help="Print one JSON
 as_geojson = click.option(
     "--geojson", "form", flag_value="geojson", help="Print one GeoJSON FeatureCollection for each photo on stdout."
 )
+hide_photo_hosts = click.option(
+    "--hide-photo-hosts",
+    is_flag=True,
+    help="Hide search results from photo sites, because their pages state where photos were taken.",
+)
+concurrency = click.option(
+    "--concurrency", type=click.IntRange(1, 256), default=2, show_default=True, help="Photos at the same time."
+)
 include = click.option(
     "--include",
     type=click.Choice(["none", "summary", "full"]),

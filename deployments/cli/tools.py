@@ -11,6 +11,7 @@ import click
 import orjson
 
 from deployments.cli.console import config_option
+from deployments.cli.shared_options import EXISTING_FILE
 from deployments.cli.text_console import TextConsole, styled_text
 from deployments.config import AppArgs
 from deployments.wiring.local import local_tools, without_gateway
@@ -46,9 +47,7 @@ def list_tools(args: AppArgs, as_json: bool) -> None:
 @command.command("call")
 @click.argument("name")
 @click.argument("arguments", nargs=-1, metavar="KEY=VALUE…")
-@click.option(
-    "--photo", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Photo, for a tool that needs one."
-)
+@click.option("--photo", type=EXISTING_FILE, help="Photo, for a tool that needs one.")
 @click.option("--allow-region-search", is_flag=True, help="Allow regions of the photo to be sent to web services.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as JSON, with its facts.")
 @click.option(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -49,18 +48,6 @@ _NO_ANSWER = {
 }
 _CANDIDATE_KM = 50.0
 _OUTCOME_MARKS = {"agrees": "=", "contradicts": "≠", "unchecked": "?"}
-
-
-class View(Protocol):
-    """Shows one photo's request. Enter it, feed events, leave it."""
-
-    def __enter__(self) -> View: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-    def show(self, event: Event) -> None:
-        """Take the next event of the request and show what it changes."""
-        ...
 
 
 def clean(text: str, limit: int = 200) -> str:
