@@ -318,9 +318,14 @@ class _ResumedRequest:
 
     async def stop(self) -> None:
         """Cancel the request on the server if it is ours and still runs. Twice is fine."""
-        if self._is_owned and self._id and not self._is_done and not self._stopped:
-            self._stopped = True
-            await self._cancel()
+        if not self._is_owned or not self._id or self._is_done or self._stopped:
+            return
+        self._stopped = True
+        try:
+            async with asyncio.timeout(CANCEL_S):
+                await self._sender.reply_to(self._sender.build("DELETE", self._id))
+        except (GeoTTSError, TimeoutError) as error:
+            _log.info("the request could not be cancelled: %s", error)
 
     async def _pause_after(self, error: httpx.HTTPError | Overloaded) -> None:
         """Wait until it is time to connect again; raises what `error` stands for when there is no use or no time."""
@@ -365,13 +370,6 @@ class _ResumedRequest:
                 return await waiting
         except TimeoutError:
             raise DeadlineExceeded(TOO_LONG) from None
-
-    async def _cancel(self) -> None:
-        try:
-            async with asyncio.timeout(CANCEL_S):
-                await self._sender.reply_to(self._sender.build("DELETE", self._id))
-        except (GeoTTSError, TimeoutError) as error:
-            _log.info("the request could not be cancelled: %s", error)
 
 
 def _path_of(options: LocateOptions) -> str:

@@ -13,6 +13,7 @@ from geotts_client.errors import GeoTTSError
 from geotts_client.value import Value
 
 _LONGEST_DETAIL = 500
+_ERROR_FIELDS = ("endpoint", "http_status", "retry_after_s", "mend", "about")
 _TEMPORARY_STATUSES = frozenset({408, 409, 425})  # client errors (RFC 9110, RFC 8470) that pass by themselves
 
 
@@ -44,16 +45,8 @@ class RolloutFailure(Value):
         Returns:
             The failure; a field that the error does not state has its default.
         """
-        known = error.fields
-        return cls(
-            code=error.code,
-            detail=error.detail[:_LONGEST_DETAIL],
-            endpoint=known.get("endpoint", ""),
-            http_status=known.get("http_status"),
-            retry_after_s=known.get("retry_after_s"),
-            mend=known.get("mend", ""),
-            about=known.get("about", ""),
-        )
+        known = {name: error.fields[name] for name in _ERROR_FIELDS if name in error.fields}
+        return cls(code=error.code, detail=error.detail[:_LONGEST_DETAIL], **known)
 
     @property
     def is_refusal(self) -> bool:

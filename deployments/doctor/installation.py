@@ -173,15 +173,12 @@ def _engine_findings(args: AppArgs) -> Iterator[Finding]:
 
 def _own_engine_findings(what: str, engine: Engine) -> Iterator[Finding]:
     """An engine that is no endpoint."""
-    if isinstance(engine, OpenAIEngine):
-        return
     if isinstance(engine, CluesEngine):
         yield Finding(what, "ok", "clues: embedded, needs no model")
-        return
-    if isinstance(engine, VllmEngine):
+    elif isinstance(engine, VllmEngine):
         yield vllm_finding(engine)
-        return
-    yield Finding(what, "ok", f"{engine.name}: {engine.model_dump_json(exclude_defaults=True)}")
+    elif not isinstance(engine, OpenAIEngine):
+        yield Finding(what, "ok", f"{engine.name}: {engine.model_dump_json(exclude_defaults=True)}")
 
 
 def _tool_findings(args: AppArgs) -> Iterator[Finding]:

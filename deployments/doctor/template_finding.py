@@ -6,12 +6,12 @@ The finding also says what the engine does about it (`tts/inference/openai/endpo
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import httpx
 
 from deployments.doctor_finding import Finding
+from deployments.endpoints.listed_models import key_headers
 from tts.config import OpenAIEngine
 from tts.inference.chat_template import TemplateTraits
 from tts.inference.openai.endpoint.question import Question
@@ -23,11 +23,9 @@ _PATIENCE_S = 3.0
 
 def template_finding(engine: OpenAIEngine) -> Finding | None:
     """None where the template is whole or the server does not show it."""
-    key = os.environ.get(engine.api_key_env, "")
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
     root = engine.base_url.rstrip("/").removesuffix("/v1")
     try:
-        with httpx.Client(base_url=root, headers=headers, timeout=_PATIENCE_S, trust_env=False) as client:
+        with httpx.Client(base_url=root, headers=key_headers(engine), timeout=_PATIENCE_S, trust_env=False) as client:
             found = (_rendered_template(client, kind, engine.model) for kind in RENDERING)
             template = next((traits for traits in found if traits is not None), None)
     except (httpx.HTTPError, httpx.InvalidURL):

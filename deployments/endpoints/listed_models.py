@@ -13,6 +13,12 @@ from tts.net.url_secrets import mask_secrets
 _PATIENCE_S = 3.0
 
 
+def key_headers(engine: OpenAIEngine) -> dict[str, str]:
+    """The header with the key of an endpoint, if there is a key."""
+    key = os.environ.get(engine.api_key_env, "")
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
 def listed_models(engine: OpenAIEngine) -> list[str]:
     """What the first endpoint of the engine lists.
 
@@ -20,10 +26,8 @@ def listed_models(engine: OpenAIEngine) -> list[str]:
         httpx.HTTPError, httpx.InvalidURL: it does not answer, or refuses.
         ValueError, KeyError, TypeError: its answer is no list of models.
     """
-    key = os.environ.get(engine.api_key_env, "")
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
     url = f"{engine.base_url.rstrip('/')}/models"
-    response = httpx.get(url, headers=headers, timeout=_PATIENCE_S, trust_env=False)
+    response = httpx.get(url, headers=key_headers(engine), timeout=_PATIENCE_S, trust_env=False)
     return [str(item["id"]) for item in response.raise_for_status().json()["data"]]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextvars import Context
 
@@ -17,6 +16,7 @@ import httpx
 
 from deployments.config import AppArgs
 from deployments.doctor_finding import Finding
+from deployments.endpoints.listed_models import key_headers
 from deployments.endpoints.roles import Endpoint, endpoints_of, engine_uses
 from tts.aio import cancel_and_wait, spawn
 from tts.config import OpenAIEngine
@@ -144,11 +144,10 @@ class EndpointWatch:
                 _log.warning("%s: %s; meanwhile %s", role, state, endpoint.cost)
 
     async def _ask(self, client: httpx.AsyncClient, engine: OpenAIEngine) -> str:
-        key = os.environ.get(engine.api_key_env, "")
         where = bare_url(engine.base_url)
         try:
             url = f"{engine.base_url.rstrip('/')}/models"
-            async with client.stream("GET", url, headers={"Authorization": f"Bearer {key}"} if key else {}) as reply:
+            async with client.stream("GET", url, headers=key_headers(engine)) as reply:
                 status = reply.status_code
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             self._endpoint_states.note_check(engine.base_url, dead=True)

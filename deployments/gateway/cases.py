@@ -207,10 +207,7 @@ def _contains_words(case: Case, words: list[str]) -> bool:
 
 def _summary(case: Case) -> CaseSummary:
     return CaseSummary(
-        case_id=case.case_id,
-        title=case.title,
-        tags=case.tags,
-        changed_at=case.changed_at,
+        **case.model_dump(include={"case_id", "title", "tags", "changed_at"}),
         runs=len(case.runs),
         running=sum(run.outcome is None for run in case.runs),
         places=_places_of_runs(case)[:5],

@@ -16,19 +16,18 @@ from functools import partial
 
 from deployments.config import AppArgs
 from deployments.gateway.admission import Admission
-from deployments.gateway.arrival import Arrival
+from deployments.gateway.arrival import Arrival, LocateBody
 from deployments.gateway.auth import Caller, TooManyRequests
 from deployments.gateway.claimed_places import look_up_claimed_places, with_ruled_out_places
 from deployments.gateway.closing_events import ends_of_failure, number_closing_events, seconds_of
 from deployments.gateway.continued_request import Continuation, continuation_of
 from deployments.gateway.idempotency import claim_of, earlier_request
 from deployments.gateway.logged_request import logged_events
+from deployments.gateway.option_checks import check_questions, check_walk
 from deployments.gateway.photos.decoding_process import PhotoProcess
 from deployments.gateway.precision.coarsening import Coarsening
-from deployments.gateway.question_check import check_questions
 from deployments.gateway.readers import Readers
 from deployments.gateway.runner import Runner
-from deployments.gateway.walks import check_walk
 from deployments.gateway.webhooks import WebhookSender
 from deployments.observability.request_observer import RequestObserver, RequestObservers
 from deployments.runstore import KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
@@ -290,11 +289,12 @@ class Gateway:
         return meta
 
     async def continuation(
-        self, request_id: str, asked: ContinueOptions, caller: Caller, *, added: int
-    ) -> Continuation:
-        """What a request has from an earlier one of its caller; `added` photos come with it. Raises RequestError."""
-        meta = await self.meta(request_id, caller)
-        return await continuation_of(self.store, meta, asked, self.ports.identity, self._args.data_dir, added=added)
+        self, request_id: str, asked: ContinueOptions, caller: Caller, photos: list[bytes]
+    ) -> LocateBody:
+        """A request that continues an earlier one of its caller, with further photos. Raises RequestError."""
+        meta, identity, added = await self.meta(request_id, caller), self.ports.identity, len(photos)
+        found = await continuation_of(self.store, meta, asked, identity, self._args.data_dir, added=added)
+        return LocateBody(found.options, photos, found)
 
     async def file(self, meta: RunMeta, sha256: str) -> Attachment | None:
         """A file of a request. One that asks for its photo as it begins waits until the photo is there."""

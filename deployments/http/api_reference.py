@@ -94,7 +94,7 @@ def _operation_section(title: str, operation: Json, models: Json, common: dict[s
             )  # see tests/support/docs_blocks.py
             parts.append(f"Example “{name}” (`{kind}`):\n\n{mark}```json\n{example_json}\n```")
     parts.append(_replies_text(operation["responses"], common))
-    return "\n\n".join(part for part in parts if part)
+    return _paragraphs(*parts)
 
 
 def _replies_text(replies: Json, common: dict[str, Json]) -> str:
@@ -121,18 +121,14 @@ def _fields_table(schema: Json, models: Json) -> str:
 def _model_section(name: str, model: Json) -> str:
     kind = model.get("properties", {}).get("type", {}).get("const")
     heading = f"### `{kind}`" if kind else f"### {name}"
-    return "\n\n".join(
-        part for part in (heading, _cell_text(model.get("description", "")), _fields_table(model, {})) if part
-    )
+    return _paragraphs(heading, _cell_text(model.get("description", "")), _fields_table(model, {}))
 
 
 def _value_section(name: str, model: Json) -> str:
     """A value by its own name, also where it has no fields: one of several, or one of some words."""
     if model.get("properties"):
         return f"### {name}\n\n" + _model_section(name, model).partition("\n\n")[2]
-    return "\n\n".join(
-        part for part in (f"### {name}", _cell_text(model.get("description", "")), _type_text(model)) if part
-    )
+    return _paragraphs(f"### {name}", _cell_text(model.get("description", "")), _type_text(model))
 
 
 def _field_row(name: str, field: Json, required: bool) -> str:
@@ -164,6 +160,10 @@ def _type_text(field: Json) -> str:
 
 def _referenced_name(schema: Json) -> str:
     return str(schema["$ref"]).rpartition("/")[2]
+
+
+def _paragraphs(*parts: str) -> str:
+    return "\n\n".join(part for part in parts if part)
 
 
 def _cell_text(text: str) -> str:

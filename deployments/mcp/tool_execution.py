@@ -85,8 +85,7 @@ class McpTools:
             await self.gateway.meta(asked.request_id, call.caller)  # before a photo: nobody else's is fetched for
             addition = await asked.addition()
             photos = await self._load_photos(asked, call.caller, arrival) if asked.names_a_photo() else []
-            found = await self.gateway.continuation(asked.request_id, addition, call.caller, added=len(photos))
-            return LocateBody(found.options, photos, found)
+            return await self.gateway.continuation(asked.request_id, addition, call.caller, photos)
 
         return await self._run_request(read, call)
 

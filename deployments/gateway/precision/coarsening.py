@@ -17,6 +17,7 @@ from tts.domain.claim import ClaimedPlace
 from tts.domain.events import Event
 from tts.domain.geo import Countries as CountrySet
 from tts.domain.request import LocateOptions
+from tts.errors import RequestError
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
@@ -51,19 +52,14 @@ class Coarsening:
         `continues`: the request continues another, whose answer may be ruled out.
         """
         if (options.hint or "").strip():
-            raise wrong_field(
-                "hint", f"answers are no finer than the {self.precision} here: no hint or fact is accepted"
-            )
+            raise self._refusal("hint", "no hint or fact is accepted")
         if photos > 1 and self.precision != "city":  # one of a known town shows whether another is 150 km from it
-            problem = f"answers are no finer than the {self.precision} here: send one photo in each request"
-            raise wrong_field("image", problem)
+            raise self._refusal("image", "send one photo in each request")
         if options.within is not None and not isinstance(options.within, CountrySet):
-            raise wrong_field("within", f"answers are no finer than the {self.precision} here: name countries")
+            raise self._refusal("within", "name countries")
         for name in ("within_km", "max_speed_kmh"):
             if getattr(options, name) is not None:  # a photo of a known place, moved, would find the other
-                raise wrong_field(
-                    name, f"answers are no finer than the {self.precision} here: photos of a walk are not accepted"
-                )
+                raise self._refusal(name, "photos of a walk are not accepted")
         self._refuse_places("claim", claimed, towns=self.precision == "city")
         ruled_out = [place for place in options.not_there if isinstance(place, ClaimedPlace)]
         if continues:  # the earlier answer has no words of a caller
@@ -81,4 +77,7 @@ class Coarsening:
                 continue
             allowed = ("town, " if towns else "") + ("country" if self.precision == "country" else "region or country")
             field = name if len(places) == 1 else f"{name}.{number}"
-            raise wrong_field(field, f"answers are no finer than the {self.precision} here: name a {allowed}")
+            raise self._refusal(field, f"name a {allowed}")
+
+    def _refusal(self, field: str, what_to_do: str) -> RequestError:
+        return wrong_field(field, f"answers are no finer than the {self.precision} here: {what_to_do}")

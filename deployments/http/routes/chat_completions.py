@@ -18,7 +18,6 @@ from deployments.gateway.gateway import Gateway
 from deployments.http.accept_header import require_acceptable
 from deployments.http.disconnect import while_connected
 from deployments.http.event_stream import AttendedStream
-from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import NOTHING_WORKED, PROBLEMS, SHORTENED_PHOTO, body_for_openai_client
 from deployments.http.replies import JSON, NO_STORE, SSE, no_answer
@@ -30,6 +29,7 @@ from deployments.http.request_body import (
     read_json,
     value_from,
 )
+from deployments.http.request_headers import idempotency_key
 from deployments.http.routes.locate import start_body
 from deployments.http.service import Service
 from deployments.runstore import StoreUnavailable
@@ -39,7 +39,7 @@ from tts.aio import closing
 from tts.api.chat_completions import MODELS, ChatRequest, Completion, FollowUp
 from tts.api.sse_frame import HEARTBEAT
 from tts.domain.claim import CheckOptions
-from tts.domain.events import Done, Event, Failed
+from tts.domain.events import Done, Failed
 from tts.domain.request import LocateOptions
 from tts.domain.trajectory import fold
 from tts.errors import NotFound
@@ -102,7 +102,10 @@ def add_openai(app: FastAPI, service: Service) -> None:
             return AttendedStream(body, attended, media_type=SSE, headers=headers)
         with attended:
             events = await while_connected(request, gateway.events_to_end(id_))
-        return _full_reply(made, events, request, headers)
+        run = fold(events)
+        if run.answer is None:
+            return no_answer(run, request.url.path, headers)
+        return _json_response(made.full_reply(events, run.answer), headers)
 
     app.include_router(router)
 
@@ -132,15 +135,7 @@ async def _continued_request(
     addition = addition_from(added, asked.sent_as())
     images = [{"url": url} for url in few_photos([*follow_up.images])]
     photos = await photos_from(images, fetch, service.args.gateway) if images else []
-    found = await service.gateway.continuation(follow_up.request_id, addition, caller, added=len(photos))
-    return LocateBody(found.options, photos, found)
-
-
-def _full_reply(made: Completion, events: list[Event], request: Request, headers: dict[str, str]) -> Response:
-    run = fold(events)
-    if run.answer is not None:
-        return _json_response(made.full_reply(events, run.answer), headers)
-    return no_answer(run, request.url.path, headers)
+    return await service.gateway.continuation(follow_up.request_id, addition, caller, photos)
 
 
 async def _sse_chunks(

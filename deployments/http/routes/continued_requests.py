@@ -37,8 +37,7 @@ def add_continue(app: FastAPI, service: Service) -> None:
         async def read(arrival: Arrival) -> LocateBody:
             await service.gateway.meta(request_id, arrival.caller)  # before the body: nobody else's is read for
             asked, photos = await read_addition(request, service.args.gateway, arrival.fetch_from(service.fetch))
-            found = await service.gateway.continuation(request_id, asked, arrival.caller, added=len(photos))
-            return LocateBody(found.options, photos, found)
+            return await service.gateway.continuation(request_id, asked, arrival.caller, photos)
 
         return await started_reply(request, service, read)
 

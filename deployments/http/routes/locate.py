@@ -15,13 +15,12 @@ from deployments.gateway.webhooks import HEADER
 from deployments.http.accept_header import choose_media_type
 from deployments.http.disconnect import while_connected
 from deployments.http.event_stream import event_stream
-from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import LOCATE, NOTHING_WORKED, PROBLEMS
 from deployments.http.replies import ANSWERS, GEOJSON, JSON, STREAMS, reply
 from deployments.http.request_body import read_request
+from deployments.http.request_headers import idempotency_key, preferences, trace_of
 from deployments.http.service import Service
-from deployments.http.trace_headers import trace_of
 from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.schema import Accepted202, LocateResponse
 from tts.domain.outline import NO_OUTLINES
@@ -115,21 +114,12 @@ async def start_body(
         key=key,
         attended=attended,
         followed=followed,
-        trace=trace_of(request.headers),
+        trace=trace_of(request),
         webhook=webhook,
         continuation=body.continuation,
     )
     replayed = {"Idempotency-Replayed": "true"} if started.replayed else {}
     return started, {"X-Request-Id": started.request_id, **replayed}
-
-
-def preferences(request: Request) -> dict[str, str]:
-    """The header `Prefer` (RFC 7240, section 2) as name → value, without parameters. If a name occurs twice, the
-    first counts.
-    """
-    values = ",".join(request.headers.getlist("prefer")).split(",")
-    words = [word.partition(";")[0].strip().partition("=") for word in values]
-    return {name.strip().lower(): value.strip().strip('"') for name, _, value in reversed(words) if name}
 
 
 def _accepted_reply(request_id: str, headers: dict[str, str]) -> Response:

@@ -21,7 +21,6 @@ from deployments.gateway.webhooks import HEADER
 from deployments.http.accept_header import require_acceptable
 from deployments.http.disconnect import while_connected
 from deployments.http.event_stream import AttendedStream
-from deployments.http.idempotency_header import idempotency_key
 from deployments.http.middleware.access_log import name_in_log
 from deployments.http.openapi import (
     NOTHING_WORKED,
@@ -40,6 +39,7 @@ from deployments.http.request_body import (
     read_json,
     value_from,
 )
+from deployments.http.request_headers import idempotency_key
 from deployments.http.routes.locate import start_body
 from deployments.http.service import Service
 from deployments.runstore import RunMeta
@@ -82,23 +82,20 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
             fetch = arrival.fetch_from(service.fetch)
             openai_request, found = await _read_request(request, service, uploads, caller, fetch)
             options = found.options
-            key, followed = idempotency_key(request), openai_request.stream or openai_request.background
-            attended_by_caller = not openai_request.background
+            background, key = openai_request.background, idempotency_key(request)
+            followed = openai_request.stream or background
             started, named = await start_body(
-                request, service, arrival, found, key, followed=followed, attended=attended_by_caller, webhook=webhook
+                request, service, arrival, found, key, followed=followed, attended=not background, webhook=webhook
             )
         id_ = started.request_id
         headers = {**NO_STORE, **named}
         meta = await gateway.meta(id_, caller)
-        attended = (
-            nullcontext()
-            if openai_request.background
-            else gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
-        )
+        reader = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
+        attended = nullcontext() if background else reader
         if openai_request.stream:
             body = _frames(gateway, meta, forget=openai_request.store is False)
             return AttendedStream(body, attended, media_type=SSE, headers=headers)
-        if openai_request.background:
+        if background:
             return _json_response(await _current_response(gateway, meta), headers)
         with attended:
             return await while_connected(
@@ -188,8 +185,7 @@ async def _read_request(
     if earlier is None:
         return openai_request, LocateBody(options, photos)
     addition = addition_from(openai_request.addition(), openai_request.sent_as())
-    continuation = await service.gateway.continuation(earlier, addition, caller, added=len(photos))
-    return openai_request, LocateBody(continuation.options, photos, continuation)
+    return openai_request, await service.gateway.continuation(earlier, addition, caller, photos)
 
 
 def _new_fold(meta: RunMeta) -> ResponseFold:

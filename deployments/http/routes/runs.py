@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Annotated, cast
 
 import orjson
@@ -17,7 +17,7 @@ from deployments.http.event_stream import event_stream
 from deployments.http.openapi import EVENTS, FILE, PROBLEMS, STATUS
 from deployments.http.replies import ANSWERS, EXPORTS, GEOJSON, JSON, NO_STORE, STREAMS, Include
 from deployments.http.request_body import Malformed
-from deployments.http.routes.locate import preferences
+from deployments.http.request_headers import preferences
 from deployments.http.service import Service
 from deployments.wiring.answer_outlines import answer_outlines
 from tts.api.schema import Cancelled, RunStatus, status_of
@@ -101,11 +101,9 @@ async def _wait_as_preferred(request: Request, service: Service, request_id: str
     wanted = preferences(request).get("wait", "")
     if not _WHOLE_SECONDS.fullmatch(wanted) or not int(wanted):
         return
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(min(_LONGEST_WAIT_S, int(wanted))):
             await service.gateway.result(request_id)
-    except TimeoutError:
-        return
 
 
 def _last_event_id(request: Request) -> int:
