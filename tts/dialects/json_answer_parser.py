@@ -8,6 +8,7 @@ import math
 import re
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from tts.dialects.coordinate_parser import point_from
@@ -27,6 +28,8 @@ _ARGUMENTS = ("arguments", "parameters")  # of a call, never an answer
 _MAX_CHARS = 200_000
 _MAX_LINES = 40
 _MAX_LINE_CHARS = 200
+_MARK = re.compile(r'["{}\\\n]')  # the characters that decide where an object begins and ends
+_DECODER = json.JSONDecoder(parse_constant=str)
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
@@ -159,11 +162,14 @@ def _lines(value: Any) -> tuple[TextLine, ...]:
 
 def _balanced_spans(text: str) -> Iterator[str]:
     """Outermost `{…}` spans, braces inside double-quoted strings not counted. Linear time."""
-    depth, start, in_string, escaped = 0, 0, False, False
-    for at, char in enumerate(text.translate(_QUOTES)):
+    depth, start, in_string, escaped_at = 0, 0, False, -1
+    for mark in _MARK.finditer(text.translate(_QUOTES)):
+        at, char = mark.start(), mark[0]
         if in_string:
-            in_string = escaped or char not in ('"', "\n")
-            escaped = char == "\\" and not escaped
+            if at == escaped_at:
+                continue
+            in_string = char not in ('"', "\n")
+            escaped_at = at + 1 if char == "\\" else -1
         elif depth and char == '"':
             in_string = True
         elif char == "{":
@@ -177,12 +183,11 @@ def _balanced_spans(text: str) -> Iterator[str]:
 
 
 def _parse_leniently(raw: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(raw)
     repaired = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", raw.translate(_QUOTES)))
-    for candidate in (raw, repaired):
-        try:
-            return json.loads(candidate, parse_constant=str)
-        except (ValueError, RecursionError):
-            continue
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(repaired)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # odd escapes in a string are the model's, not ours
@@ -202,7 +207,7 @@ def _parse_flat_object(raw: str) -> dict[str, Any] | None:
     for key, following in zip(keys, [*keys[1:], None], strict=True):
         written = body[key.end() : following.start() if following else len(body)].strip().rstrip(",").strip()
         try:
-            found[key[1]] = json.loads(written, parse_constant=str)
+            found[key[1]] = _DECODER.decode(written)
         except (ValueError, RecursionError):
             found[key[1]] = written.strip("\"'")
     return found
