@@ -25,6 +25,7 @@ class GrowingMerge(Generic[T]):
         self._tasks: set[asyncio.Task[None]] = set()
         self._error: BaseException | None = None
         self._changed = asyncio.Event()
+        self._is_due = False  # the reader has waited as long as it wanted to
         self._writable = asyncio.Event()
 
     async def __aenter__(self) -> GrowingMerge[T]:
@@ -41,21 +42,29 @@ class GrowingMerge(Generic[T]):
 
     async def take(self, *, until: float | None = None) -> list[T] | None:
         """The items that have arrived; waits for one. [] when every source has ended, None at the loop time `until`."""
-        while not self._items:
-            if self._error is not None:
-                raise self._error
-            if not self._tasks:
-                return []
-            self._changed.clear()
-            try:
-                async with asyncio.timeout_at(until):
-                    await self._changed.wait()
-            except TimeoutError:
-                return None
+        self._is_due = False
+        timer = None if until is None else asyncio.get_running_loop().call_at(until, self._end_wait)
+        try:
+            while not self._items:
+                if self._error is not None:
+                    raise self._error
+                if not self._tasks:
+                    return []
+                if self._is_due:
+                    return None
+                self._changed.clear()
+                await self._changed.wait()
+        finally:
+            if timer is not None:
+                timer.cancel()
         taken = list(self._items)
         self._items.clear()
         self._writable.set()
         return taken
+
+    def _end_wait(self) -> None:
+        self._is_due = True
+        self._changed.set()
 
     async def close(self) -> None:
         """Close every source; what was not taken is dropped."""

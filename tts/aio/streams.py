@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterable
-from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext, suppress
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, nullcontext
 from typing import Any, Generic, TypeVar, cast
 
 from tts.aio.tasks import cancel_and_wait, spawn
@@ -125,10 +125,10 @@ async def _drain(source: AsyncIterator[T], send: Send[T]) -> None:
 
 
 def coalesce(
-    source: AsyncIterator[T], *, window_s: float, urgent: Callable[[T], bool] | None = None
+    source: AsyncIterator[T], *, window_s: float, maxsize: int = 1024, urgent: Callable[[T], bool] | None = None
 ) -> AsyncGenerator[list[T], None]:
     """Items of an iterator in batches (see `batches`); closed when they are."""
-    return batches(lambda send: _drain(source, send), window_s=window_s, urgent=urgent)
+    return batches(lambda send: _drain(source, send), window_s=window_s, maxsize=maxsize, urgent=urgent)
 
 
 async def batches(
@@ -145,6 +145,7 @@ async def batches(
     Args:
         produce: cancelled when the batches are closed; its exception is raised after what it sent before.
         window_s: seconds from one batch to the next, unless something in it is urgent.
+        maxsize: items in a batch at most; the producer waits while so many have not been taken.
         urgent: whether an item, with all before it, is to go at once.
         patient: items wait for others, `window_s` from the first of them; the very first ones do, too.
     """
@@ -161,17 +162,19 @@ async def batches(
         finally:
             at_once.set()
 
-    now = asyncio.get_running_loop().time
-    next_flush = now()
+    loop = asyncio.get_running_loop()
+    next_flush = loop.time()
     async with _running_producer(produce_with_notice, maxsize) as channel:
         while await channel.wait():
-            if (pause := window_s if patient else next_flush - now()) > 0 and not at_once.is_set():
-                with suppress(TimeoutError):
-                    async with asyncio.timeout(pause):
-                        await at_once.wait()
+            if (pause := window_s if patient else next_flush - loop.time()) > 0 and not at_once.is_set():
+                timer = loop.call_later(pause, at_once.set)
+                try:
+                    await at_once.wait()
+                finally:
+                    timer.cancel()
             at_once.clear()
             yield channel.take_all()
-            next_flush = now() + window_s
+            next_flush = loop.time() + window_s
 
 
 def closing(source: AsyncIterator[T]) -> AbstractAsyncContextManager[AsyncIterator[T]]:
