@@ -7,7 +7,7 @@ text was divided into pieces, and ignores an event whose `seq` it has already se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -155,13 +155,27 @@ def fold(events: Iterable[Event], start: Run | None = None) -> Run:
         The run after the events.
     """
     run = start or Run()
+    last_seq = run.last_seq
+    texts: dict[tuple[int, int], list[str]] = {}  # pieces of the same turn are added together: most events are text
     for event in events:
-        if event.seq and event.seq <= run.last_seq:
-            continue
-        changed = _CHANGES_BY_EVENT[type(event)](run, event)
         if event.seq:
-            changed["last_seq"] = event.seq
-        run = run.model_copy(update=changed)
+            if event.seq <= last_seq:
+                continue
+            last_seq = event.seq
+        if isinstance(event, Text):
+            texts.setdefault((event.rollout_id, event.turn), []).append(event.text)
+            continue
+        run = _with_texts(run, texts)
+        texts.clear()
+        run = run.model_copy(update=_CHANGES_BY_EVENT[type(event)](run, event) | {"last_seq": last_seq})
+    run = _with_texts(run, texts)
+    return run if run.last_seq == last_seq else run.model_copy(update={"last_seq": last_seq})
+
+
+def _with_texts(run: Run, texts: Mapping[tuple[int, int], Sequence[str]]) -> Run:
+    """The run with text added to turns, by the number of their rollout and their own."""
+    for (rollout_id, turn), pieces in texts.items():
+        run = run.model_copy(update=_add_text(run, rollout_id, turn, "".join(pieces)))
     return run
 
 
@@ -177,18 +191,18 @@ def _change_trajectory(run: Run, rollout_id: int, **update: Any) -> Changed:
     return {"rollouts": {**run.rollouts, rollout_id: before.model_copy(update=update)}}
 
 
-def _change_turn(run: Run, e: Any, change: Callable[[Turn], Changed], **update: Any) -> Changed:
-    """Change the turn of an event, and its trajectory with it."""
-    trajectory = run.rollouts.get(e.rollout_id)
-    turns = _change_turn_at(trajectory.turns if trajectory is not None else (), e.turn, change)
-    return _change_trajectory(run, e.rollout_id, turns=turns, **update)
+def _change_turn(run: Run, rollout_id: int, turn: int, change: Callable[[Turn], Changed], **update: Any) -> Changed:
+    """Change a turn, and its trajectory with it."""
+    trajectory = run.rollouts.get(rollout_id)
+    turns = _change_turn_at(trajectory.turns if trajectory is not None else (), turn, change)
+    return _change_trajectory(run, rollout_id, turns=turns, **update)
 
 
 def _change_asking_turn(run: Run, e: ToolCalled | ToolResulted, change: Callable[[Turn], Changed]) -> Changed:
     """Change the turn of the rollout that asked, or the round of the verifier."""
     if e.asker == "verifier":
         return {"inquiry": _change_turn_at(run.inquiry, e.turn, change)}
-    return _change_turn(run, e, change)
+    return _change_turn(run, e.rollout_id, e.turn, change)
 
 
 def _change_turn_at(turns: tuple[Turn, ...], index: int, change: Callable[[Turn], Changed]) -> tuple[Turn, ...]:
@@ -199,8 +213,8 @@ def _change_turn_at(turns: tuple[Turn, ...], index: int, change: Callable[[Turn]
     return (*turns[:at], turn.model_copy(update=change(turn)), *turns[at + 1 :])
 
 
-def _add_text(run: Run, e: Text) -> Changed:
-    return _change_turn(run, e, lambda turn: {"text": turn.text + e.text})
+def _add_text(run: Run, rollout_id: int, turn: int, text: str) -> Changed:
+    return _change_turn(run, rollout_id, turn, lambda before: {"text": before.text + text})
 
 
 def _add_call(run: Run, e: ToolCalled) -> Changed:
@@ -212,12 +226,12 @@ def _add_result(run: Run, e: ToolResulted) -> Changed:
 
 
 def _add_hypothesis(run: Run, e: Hypothesised) -> Changed:
-    return _change_turn(run, e, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
+    return _change_turn(run, e.rollout_id, e.turn, lambda turn: {"hypotheses": (*turn.hypotheses, e.hypothesis)})
 
 
 def _finish_turn(run: Run, e: TurnFinished) -> Changed:
     fields = {name: getattr(e, name) for name in ("usage", "cues", "problem", "cut")}
-    return _change_turn(run, e, lambda _: {"finished": True, **fields}, usage=e.usage)
+    return _change_turn(run, e.rollout_id, e.turn, lambda _: {"finished": True, **fields}, usage=e.usage)
 
 
 def _resume_rollout(run: Run, e: RolloutResumed) -> Changed:
@@ -239,7 +253,6 @@ _CHANGES_BY_EVENT: dict[type, Callable[[Run, Any], Changed]] = {
     RolloutStarted: lambda run, e: _change_trajectory(
         run, e.rollout_id, seed=e.seed, source=e.source, direction=e.direction
     ),
-    Text: _add_text,
     ToolCalled: _add_call,
     ToolResulted: _add_result,
     Hypothesised: _add_hypothesis,

@@ -24,8 +24,8 @@ from tts.domain.plan import Depth, Plan
 from tts.domain.request import LocateRequest, RequestContext
 from tts.domain.stop_policy import StopPolicy
 from tts.domain.trace_context import TraceContext
-from tts.domain.trajectory import Run, fold
-from tts.domain.usage import Usage
+from tts.domain.trajectory import Run
+from tts.domain.usage import NO_USAGE, Usage
 from tts.egress.request_egress import RequestEgress
 from tts.ensemble.consensus_watch import ConsensusWatch
 from tts.ensemble.ensemble import Ensemble, GroupPlan, LeaderPhase, Sink
@@ -35,6 +35,7 @@ from tts.ensemble.leader import LeaderRule, decide_first_calls, leading_point
 from tts.ensemble.resumed_request import TESTS_CLAIM, ResumedRequest
 from tts.ensemble.rollout_failures import failure_of_rollouts, stop_reason_of
 from tts.errors import GeoTTSError
+from tts.growing_run import GrowingRun
 from tts.inference.unreported_gpu_time import UNREPORTED_GPU_TIME
 from tts.ports.locator import UNRATED, Routing
 from tts.ports.request_ports import Ports
@@ -104,17 +105,17 @@ class Solution:
         self._resumed_request = resumed
         self._may_begin = may_begin
         self._rollouts_started = rollouts_started or Milestone()
-        self._run = Run() if resumed is None else resumed.run
+        run_before, before_s = (Run(), 0.0) if resumed is None else (resumed.run, resumed.elapsed_s)
+        self._growing_run = GrowingRun(run_before)
         self._options = decide_first_calls(ports.router.within_budget(request.options), ports.watch)
         self._request = replace(request, options=self._options)
         self._ports = ports
         self._egress = egress or ports.egress_of(request.id)
-        before_s = 0.0 if resumed is None else resumed.elapsed_s
-        self._sequencer = Sequencer(asyncio.get_running_loop().time, last_seq=self._run.last_seq, elapsed_s=before_s)
+        self._sequencer = Sequencer(asyncio.get_running_loop().time, last_seq=run_before.last_seq, elapsed_s=before_s)
         self._deadline = Deadline(deadline_s)
         self._verifier_s = min(_MAX_VERIFIER_S, _VERIFIER_TIME_SHARE * deadline_s)
         self._seed = request_seed(self._request)
-        self._other_usage = Usage()  # of models asked by locator and verifier, and GPU time of what was cut off
+        self._other_usage = NO_USAGE  # of models asked by locator and verifier, and GPU time of what was cut off
         self._descriptions: dict[str, str] = {}  # an observer's text on each photo, by SHA-256
         self._n_blind: int | None = None  # rollouts that do not know the claim, once others test it
         self._parent: TraceContext | None = None
@@ -123,17 +124,17 @@ class Solution:
     @property
     def current_run(self) -> Run:
         """What was sent, folded."""
-        return self._run
+        return self._growing_run.run
 
     @property
     def usage(self) -> Usage:
         """What its rollouts have used so far, and what else was used for it."""
-        return sum((trajectory.usage for trajectory in self._run.trajectories), self._other_usage)
+        return sum((trajectory.usage for trajectory in self.current_run.trajectories), self._other_usage)
 
     @property
     def _budget_usage(self) -> Usage:
         """What counts against budgets: all of the rollouts, and the money for the models of locator and verifier."""
-        return sum((one.usage for one in self._run.trajectories), Usage(cost_usd=self._other_usage.cost_usd))
+        return sum((one.usage for one in self.current_run.trajectories), Usage(cost_usd=self._other_usage.cost_usd))
 
     async def run(self, send: Send[Item | Checkpoint]) -> None:
         """Send numbered events, attachments for the files of the request, and the checkpoints of its rollouts."""
@@ -141,11 +142,11 @@ class Solution:
         stop = StopReason.FAILED
         with span("request", parent=self._request.trace, request_id=self._request.id, n=self._options.n_parallel):
             self._parent = current_trace()
-            if self._run.accepted is None:
+            if self.current_run.accepted is None:
                 await self._emit(accepted_event(self._request, self._ports.identity, self._seed))
-            if self._run.answer is not None:
-                stop = self._run.answer.stop_reason
-            elif self._run.failure is None:
+            if self.current_run.answer is not None:
+                stop = self.current_run.answer.stop_reason
+            elif self.current_run.failure is None:
                 stop = await self._conclude()
             if (egress := await self._egress.to_event()) is not None:
                 await self._emit(egress)
@@ -168,7 +169,7 @@ class Solution:
         ensemble = self._first_ensemble()
         plan, routing, cut = await self._start_rollouts(ensemble)
         while True:
-            failed = failure_of_rollouts(self._run, self._ports.identity.endpoint)
+            failed = failure_of_rollouts(self.current_run, self._ports.identity.endpoint)
             if failed is not None and not is_for_tools(failed):
                 raise failed
             request = self._verify_request(routing)  # of rollouts that only lacked tools there is nothing to verify
@@ -178,7 +179,7 @@ class Solution:
             if harder is None and failed is not None:
                 raise failed
             if harder is None:
-                stop = cut if cut in _REQUEST_STOPS else stop_reason_of(self._run)
+                stop = cut if cut in _REQUEST_STOPS else stop_reason_of(self.current_run)
                 return await self._test_claim(ensemble, plan, routing, verdict), stop
             plan, why = harder
             await self._emit(Escalated(reason=why, added=plan.n_planned, plan=plan))
@@ -259,7 +260,7 @@ class Solution:
         if testing is None:
             return verdict
         await self._emit(Escalated(reason=TESTS_CLAIM, added=testing.n_planned, plan=testing))
-        self._n_blind = len(self._run.trajectories)
+        self._n_blind = len(self.current_run.trajectories)
         group = replace(self._group(testing, routing), testing=places_in_question(self._request.claimed, verdict))
         await self._testing_ensemble(blind).run(group, testing.n_planned, self._rollout_deadline(group))
         return await self._verify(self._verify_request(routing))
@@ -284,14 +285,14 @@ class Solution:
         return self._make_ensemble(self._watch)
 
     def _make_ensemble(self, watch: ConsensusWatch, *, numbered_from: int = 0) -> Ensemble:
-        sink = Sink(self._emit, self._send, self._send, run=lambda: self._run, descriptions=self._descriptions)
+        sink = Sink(self._emit, self._send, self._send, run=lambda: self.current_run, descriptions=self._descriptions)
         rollouts, settings, most = self._ports.rollouts, self._ports.watch, self._options.max_tokens_total
         return Ensemble(rollouts, settings, watch, sink, partial(rollout_seed, self._seed), most, numbered_from)
 
     def _harder_plan(self, ensemble: Ensemble, plan: Plan, verdict: Verdict) -> tuple[Plan, str] | None:
         """The next plan and why it is needed; None when it is not, or when there is no time for it."""
-        agreement = partial(self._watch.agreement, self._run.trajectories)
-        why = reason_to_escalate(self._options, plan.depth, self._run, agreement, verdict)
+        agreement = partial(self._watch.agreement, self.current_run.trajectories)
+        why = reason_to_escalate(self._options, plan.depth, self.current_run, agreement, verdict)
         if why is None or self._deadline.remaining_s() < 2.0 * ensemble.longest_s + self._verifier_s:
             return None
         harder = self._ports.router.escalate(plan, self._options, started=ensemble.n_started, spent=self._budget_usage)
@@ -326,7 +327,7 @@ class Solution:
             limits=plan.limits,
             options=self._options,
             use_tools=plan.use_tools,
-            leader=leading_point(self._run),
+            leader=leading_point(self.current_run),
             readings=routing.readings,
             followed=self._request.followed,
             continued=self._request.continued,
@@ -340,11 +341,11 @@ class Solution:
             context=self._paid_context(max(0.05, self._deadline.remaining_s())),
             photos=self._request.photos,
             options=self._options,
-            trajectories=self._run.trajectories[: self._n_blind],
+            trajectories=self.current_run.trajectories[: self._n_blind],
             readings=routing.readings,
             claimed=self._request.claimed,
-            testing=() if self._n_blind is None else self._run.trajectories[self._n_blind :],
-            inquiry=self._run.inquiry,
+            testing=() if self._n_blind is None else self.current_run.trajectories[self._n_blind :],
+            inquiry=self.current_run.inquiry,
         )
 
     async def _verify(self, request: VerifyRequest) -> Verdict:
@@ -363,7 +364,7 @@ class Solution:
 
     async def _emit(self, event: Event) -> None:
         numbered = self._sequencer(event)
-        self._run = fold([numbered], self._run)
+        self._growing_run.add(numbered)
         if event.type == "hypothesis":
             self._phase_times_s.setdefault("first_hypothesis_s", numbered.t_s)
         elif event.type in ("rollout_started", "rollout_resumed"):
@@ -373,7 +374,7 @@ class Solution:
     def _answer(self, verdict: Verdict, stop: StopReason) -> Answer:
         return answer_from(
             verdict,
-            self._run,
+            self.current_run,
             beside=self._other_usage,
             identity=self._ports.identity,
             stop_reason=stop,
