@@ -39,6 +39,19 @@ class Value(BaseModel):
         _set_attribute(copied, "__pydantic_private__", None)
         return copied
 
+    def __getstate__(self) -> tuple[dict[str, Any], set[str]]:  # type: ignore[override]
+        """What `pickle` writes: less than for other pydantic models, as a value has no extra and no private attributes.
+        The events of a request, and the conversations of its rollouts, go from process to process.
+        """
+        return self.__dict__, self.__pydantic_fields_set__
+
+    def __setstate__(self, state: tuple[dict[str, Any], set[str]]) -> None:  # type: ignore[override]
+        """Restore the value from what `pickle` has read."""
+        _set_attribute(self, "__dict__", state[0])
+        _set_attribute(self, "__pydantic_fields_set__", state[1])
+        _set_attribute(self, "__pydantic_extra__", None)
+        _set_attribute(self, "__pydantic_private__", None)
+
     def jsonable(self) -> dict[str, Any]:
         """Convert the value to plain JSON types.
 

@@ -15,7 +15,7 @@ from ray.serve.handle import DeploymentHandle
 from deployments.config import AppArgs
 from deployments.endpoints.watch import EndpointWatch
 from deployments.serve.engine_rooms import report_of
-from deployments.serve.envelope import Envelope, seal
+from deployments.serve.envelope import seal
 from deployments.serve.handles import (
     JoinedTools,
     PhotoRefs,
@@ -47,10 +47,10 @@ from tts.domain.tooling import ToolCall
 from tts.perception.local_perception import LocalPerception
 from tts.ports.engine_offers import EngineHealth
 from tts.ports.locator import Routing
-from tts.ports.model_client import Delta, ModelRequest
-from tts.ports.rollout_groups import GroupRequest, RolloutItem
+from tts.ports.model_client import ModelRequest
+from tts.ports.rollout_groups import GroupRequest
 from tts.ports.toolbox import ToolContext, ToolOutcome, ToolSchema
-from tts.ports.verification import VerifierItem, VerifyRequest
+from tts.ports.verification import VerifyRequest
 from tts.telemetry import span
 from tts.toolkit.toolbox import LocalToolbox
 
@@ -98,8 +98,9 @@ class Rollout(OperatedReplica):
         self._tools = tools
         self._load = ReplicaLoad()
 
-    async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[RolloutItem]]:
-        """Run a group beside the engine. All its rollouts count as in flight until the stream ends.
+    async def run(self, group: GroupRequest, photo_refs: Sequence[Any]) -> AsyncIterator[bytes]:
+        """Run a group beside the engine; its items come in envelopes. All its rollouts count as in flight until the
+        stream ends.
 
         A group whose request has its prompt in the cache of another replica only has a leader of its own here.
         """
@@ -112,15 +113,15 @@ class Rollout(OperatedReplica):
             async with closing(seal(self._rollouts.run(ours), group.context.id, last_sent)) as envelopes:
                 async for envelope in envelopes:
                     running.observe(envelope.items)
-                    yield envelope
+                    yield envelope.to_bytes()
 
     async def ready(self) -> bool:
         """Answers when a request would be served, the broker included."""
         await remote_call(self._tools.schemas)
         return True
 
-    async def generate(self, request: ModelRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[Delta]]:
-        """The engine of this replica for somebody else: the verifier model."""
+    async def generate(self, request: ModelRequest, photo_refs: Sequence[Any]) -> AsyncIterator[bytes]:
+        """The engine of this replica for somebody else, the verifier model; its deltas come in envelopes."""
         photos = await self._refs.fetch(photo_refs)
         deltas = self._model.generate(replace(request, photos=photos))
         batched = coalesce(deltas, window_s=self._coalesce_s, urgent=lambda delta: delta.is_aside)
@@ -128,7 +129,7 @@ class Rollout(OperatedReplica):
         try:
             async with closing(seal(batched, request.context.id)) as envelopes:
                 async for envelope in envelopes:
-                    yield envelope
+                    yield envelope.to_bytes()
         finally:
             self._load.generations -= 1
 
@@ -185,9 +186,9 @@ class Tools(LocalBrokers):
 
     async def call_reporting(
         self, call: ToolCall, context: ToolContext, photo_refs: Sequence[Any] = ()
-    ) -> AsyncIterator[Envelope[ToolOutcome]]:
-        """`call` as a stream of one item, for tools that may send something to another machine: what leaves for the
-        request is reported when it leaves.
+    ) -> AsyncIterator[bytes]:
+        """`call` as a stream of one item in an envelope, for tools that may send something to another machine: what
+        leaves for the request is reported when it leaves.
         """
 
         async def outcome() -> AsyncIterator[Sequence[ToolOutcome]]:
@@ -195,7 +196,7 @@ class Tools(LocalBrokers):
 
         async with closing(seal(outcome(), context.request.id)) as envelopes:
             async for envelope in envelopes:
-                yield envelope
+                yield envelope.to_bytes()
 
     async def running(self) -> tuple[str, int]:
         """This replica's name, and tool calls in flight on it."""
@@ -220,12 +221,12 @@ class Verifier(OperatedReplica):
         """Answers when a request would be served."""
         return True
 
-    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[Envelope[VerifierItem]]:
-        """Items in batches, in a span of the trace."""
+    async def verify(self, request: VerifyRequest, photo_refs: Sequence[Any]) -> AsyncIterator[bytes]:
+        """Items in envelopes, in a span of the trace."""
         photos = await self._refs.fetch(photo_refs)
         with span("judge", parent=request.context.trace):
             pieces = self._verifier.verify(replace(request, photos=photos))
             batched = coalesce(pieces, window_s=self._coalesce_s)
             async with closing(seal(batched, request.context.id)) as envelopes:
                 async for envelope in envelopes:
-                    yield envelope
+                    yield envelope.to_bytes()

@@ -1,7 +1,6 @@
 """What leaves a process that works for a request is reported to the process that asked, whatever happens next."""
 
 import asyncio
-import pickle
 import time
 from contextlib import nullcontext
 
@@ -64,7 +63,7 @@ async def test_envelopes_carry_every_egress_record_once_and_every_batch_in_order
             await asyncio.sleep(0)
         leave()
 
-    envelopes = [pickle.loads(pickle.dumps(envelope)) async for envelope in seal(engine(), ID)]
+    envelopes = [Envelope.from_bytes(envelope.to_bytes()) async for envelope in seal(engine(), ID)]
     assert [item for envelope in envelopes for item in envelope.items] == [0, 1, 2, 3, 4]
     assert sum(len(envelope.egress) for envelope in envelopes) == 6
 
@@ -128,11 +127,11 @@ async def test_gpu_time_is_reported_while_a_generation_runs():
             await asyncio.Event().wait()
 
     async with closing(seal(engine(), ID)) as envelopes:
-        received.append(pickle.loads(pickle.dumps(await anext(envelopes))))
+        received.append((await anext(envelopes)).to_bytes())
         charge.gpu_s = 3.0
         goes_on.set()
-        received.append(pickle.loads(pickle.dumps(await anext(envelopes))))
-    assert [one.gpu_s for one in received] == [2.0, 1.0]
+        received.append((await anext(envelopes)).to_bytes())
+    assert [Envelope.from_bytes(one).gpu_s for one in received] == [2.0, 1.0]
     assert not UNREPORTED_GPU_TIME.has_seconds(ID)  # nothing ran after the last envelope
 
     async def here():
@@ -182,8 +181,8 @@ async def test_unsealing_records_the_egress_and_yields_only_the_batches():
     EGRESS.take(ID)
 
     async def from_elsewhere():
-        yield Envelope((), (request,))
-        yield Envelope(["a batch"])
+        yield Envelope((), (request,)).to_bytes()
+        yield Envelope(["a batch"]).to_bytes()
 
     assert [batch async for batch in unseal(from_elsewhere(), ID)] == [["a batch"]]
     assert EGRESS.take(ID) == (request,)
@@ -194,7 +193,7 @@ async def test_a_lost_process_may_have_sent_more_than_it_reported():
     EGRESS.take(ID)
 
     async def lost():
-        yield Envelope((), (request,))
+        yield Envelope((), (request,)).to_bytes()
         raise ReplicaLost("gone")
 
     with pytest.raises(ReplicaLost):

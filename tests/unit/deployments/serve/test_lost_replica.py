@@ -76,8 +76,11 @@ async def test_a_slow_stream_with_its_beat_is_not_silent(monkeypatch):
         await asyncio.sleep(0.5)
         yield ["at last"]
 
-    sealed = seal(thinking(), "loc_beat")
-    assert [batch async for batch in unseal(streamed_items(sealed, 0.3), "loc_beat")] == [["at last"]]
+    async def sealed():
+        async for one in seal(thinking(), "loc_beat"):
+            yield one.to_bytes()
+
+    assert [batch async for batch in unseal(streamed_items(sealed(), 0.3), "loc_beat")] == [["at last"]]
 
 
 @pytest.mark.parametrize("pauses_s", [(0.3, 0), (0, 0.3, 0)])
