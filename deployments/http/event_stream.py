@@ -10,8 +10,10 @@ from starlette.types import Receive, Scope, Send
 
 from deployments.gateway.gateway import Gateway
 from deployments.http.replies import NDJSON, NO_STORE
-from tts.aio import closing
+from tts.aio import closing, coalesce
 from tts.api.sse_frame import HEARTBEAT, ndjson_line, sse_frame
+
+_MAX_FRAMES = 64  # that wait for a slow reader, besides the log
 
 
 class AttendedStream(StreamingResponse):
@@ -46,8 +48,15 @@ def event_stream(
     headers: Mapping[str, str],
 ) -> Response:
     """The log from `after` on, as one of `STREAMS`."""
-    body = _frames(gateway, request_id, after, ndjson=media_type == NDJSON)
+    body = _chunks(_frames(gateway, request_id, after, ndjson=media_type == NDJSON))
     return AttendedStream(body, attended, media_type=media_type, headers={**NO_STORE, **headers})
+
+
+async def _chunks(frames: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The frames that are there at the same time, as one chunk: each chunk costs a call of the system."""
+    async with closing(coalesce(frames, window_s=0.0, maxsize=_MAX_FRAMES)) as batches:
+        async for batch in batches:
+            yield b"".join(batch)
 
 
 async def _frames(gateway: Gateway, request_id: str, after: int, *, ndjson: bool) -> AsyncIterator[bytes]:
