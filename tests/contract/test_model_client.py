@@ -1,7 +1,6 @@
 """What every engine owes the loop, whichever it is."""
 
 from contextlib import aclosing
-from dataclasses import replace
 
 import pytest
 from support.basics import a_context
@@ -99,7 +98,7 @@ async def deltas_of(engine, request):
     """Without the bytes that were sent: they are fewer where a picture is known."""
     deltas = await all_deltas(engine, request)
     usage = deltas[-1].usage.model_copy(update={"bytes_sent": 0})
-    return [*deltas[:-1], replace(deltas[-1], usage=usage)]
+    return [*deltas[:-1], deltas[-1]._replace(usage=usage)]
 
 
 async def test_an_engine_streams_text_and_ends_with_a_finish_reason_and_usage(engine, request_for):

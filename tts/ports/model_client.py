@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from pydantic import JsonValue
 
@@ -96,9 +96,9 @@ class ModelRequest:
     siblings: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """A piece of a generation. The last one has `finish_reason` and `usage`.
+class Delta(NamedTuple):
+    """A piece of a generation. The last one has `finish_reason` and `usage`. A tuple, because there is one for about
+    each token, and a tuple is made in a third of the time of a frozen data class.
 
     Attributes:
         text: the text that follows that of the deltas before.

@@ -320,7 +320,7 @@ class OpenAIModel:
             if text:
                 yield Delta(text=text)
             await self._remember()
-            yield replace(last, usage=self._add_price(last.usage or Usage(), len(body)))
+            yield last._replace(usage=self._add_price(last.usage or Usage(), len(body)))
         finally:
             await response.aclose()
 
