@@ -120,8 +120,13 @@ def unit_vectors(lat: Floats, lon: Floats) -> Floats:
 
 def unit_vector(point: LatLon) -> Floats:
     """(3,) unit vector of one point on the sphere."""
+    return np.array(direction_of(point))
+
+
+def direction_of(point: LatLon) -> tuple[float, float, float]:
+    """`unit_vector` as plain numbers, which are quicker to calculate with one by one."""
     phi, lam = math.radians(point.lat), math.radians(point.lon)
-    return np.array([math.cos(phi) * math.cos(lam), math.cos(phi) * math.sin(lam), math.sin(phi)])
+    return math.cos(phi) * math.cos(lam), math.cos(phi) * math.sin(lam), math.sin(phi)
 
 
 def arc_km(cosine: float) -> float:

@@ -17,6 +17,7 @@ Ints = npt.NDArray[Any]
 _RINGS_DEG = (1, 3, 8, 20)  # degrees around a point that are looked at, one after the other
 _TOWN_KIND = 0  # in the array of kinds
 _BLOCK_CACHE_SIZE = 128
+_POINT_CACHE_SIZE = 64  # a verifier asks for the town at a vote, and for the people around it
 _COUNT_CACHE_SIZE = 4096
 _MAX_CACHED_RING_DEG = 3  # larger ones hold megabytes
 
@@ -39,6 +40,7 @@ class NearbyTowns:
     def __init__(self, arrays: Mapping[str, Ints]) -> None:
         self._arrays = arrays
         self._read_block_cached = lru_cache(maxsize=_BLOCK_CACHE_SIZE)(self._read_block)
+        self._find_closest_cached = lru_cache(maxsize=_POINT_CACHE_SIZE)(self._find_closest)
         self._count_people_cached = lru_cache(maxsize=_COUNT_CACHE_SIZE)(self._count_people)
 
     def towns(
@@ -73,12 +75,10 @@ class NearbyTowns:
 
     def town(self, point: LatLon, *, max_km: float) -> int | None:
         """Number of the town nearest to a point."""
-        ring = _RINGS_DEG[0]
-        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _columns_of_ring(point.lat, ring))
+        block, cosines = self._find_closest_cached(point.lat, point.lon)
         if len(block.numbers):
-            cosines = block.vectors @ unit_vector(point)
             nearest = int(cosines.argmax())
-            if (km := arc_km(cosines[nearest])) <= _covered_km(point, ring):
+            if (km := arc_km(cosines[nearest])) <= _covered_km(point, _RINGS_DEG[0]):
                 return int(block.numbers[nearest]) if km <= max_km else None
         numbers, _ = self.towns(point, limit=1, max_km=max_km)
         return int(numbers[0]) if len(numbers) else None
@@ -89,17 +89,21 @@ class NearbyTowns:
 
     def _count_people(self, lat: float, lon: float, limit: int, max_km: float) -> int:
         """Quicker than by `towns`: in no order."""
-        point, ring = LatLon(lat=lat, lon=lon), _RINGS_DEG[0]
-        if max_km > _covered_km(point, ring):
+        point = LatLon(lat=lat, lon=lon)
+        if max_km > _covered_km(point, _RINGS_DEG[0]):
             numbers, _ = self.towns(point, limit=limit, max_km=max_km)
             return int(self._arrays["population"][numbers].sum())
-        block = self._read_block_cached(*cell_of(point.lat, point.lon), ring, _columns_of_ring(point.lat, ring))
-        cosines = block.vectors @ unit_vector(point)
-        near = cosines >= math.cos(max_km / EARTH_RADIUS_KM)
-        cosines, population = cosines[near], block.population[near]
-        if len(population) > limit:
-            population = population[np.argpartition(-cosines, limit - 1)[:limit]]
-        return int(population.sum())
+        block, cosines = self._find_closest_cached(lat, lon)
+        near = np.flatnonzero(cosines >= math.cos(max_km / EARTH_RADIUS_KM))
+        if len(near) > limit:
+            near = near[np.argpartition(-cosines[near], limit - 1)[:limit]]
+        return int(block.population[near].sum())
+
+    def _find_closest(self, lat: float, lon: float) -> tuple[_Block, npt.NDArray[np.float64]]:
+        """The towns in the smallest ring around a position, and the cosines of their angles to it."""
+        ring = _RINGS_DEG[0]
+        block = self._read_block_cached(*cell_of(lat, lon), ring, _columns_of_ring(lat, ring))
+        return block, block.vectors @ unit_vector(LatLon(lat=lat, lon=lon))
 
     def _read_block(self, row: int, column: int, ring: int, width: int) -> _Block:
         """All towns in the cells `ring` rows and `width` columns around one."""

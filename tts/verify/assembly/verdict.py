@@ -30,6 +30,7 @@ _R = weights("radii")
 _MIN_OTHER_P50_KM = _R["other_candidate_km"]
 OTHER_CANDIDATE_90 = _R["other_candidate_90"]
 _MAX_OTHER_P50_KM = HALF_CIRCUMFERENCE_KM / OTHER_CANDIDATE_90
+_FINDING_RANKS = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 1, Finding.NOT_DONE: 1}
 _SUBJECT_RANKS = {
     "point": 0,
     "phone": 1,
@@ -178,8 +179,8 @@ def _is_evidence(entry: LedgerEntry, within: Area | None) -> bool:
 
 
 def _evidence_rank(entry: LedgerEntry) -> tuple[int, int]:
-    finding = {Finding.SUPPORTED: 0, Finding.CONTRADICTED: 1, Finding.NOT_DONE: 1}.get(entry.finding, 2)
-    return (1 if entry.against else finding), _SUBJECT_RANKS.get(entry.about, 5)
+    finding = 1 if entry.against else _FINDING_RANKS.get(entry.finding, 2)
+    return finding, _SUBJECT_RANKS.get(entry.about, 5)
 
 
 def _explanation(clusters: Sequence[Cluster], ledgers: Sequence[RolloutLedger], where: str, within: Area | None) -> str:

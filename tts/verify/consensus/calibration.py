@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import importlib.resources
 from datetime import date
+from functools import lru_cache
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -55,7 +56,7 @@ class Ordering(Value):
 
     def scores_of(self, x: Floats) -> Floats:
         """(n,) scores of (n, k) features."""
-        return np.asarray(x @ np.array(self.coefficients) + self.intercept)
+        return np.asarray(x @ _as_array(self.coefficients) + self.intercept)
 
 
 class Calibration(Value):
@@ -95,7 +96,10 @@ class Calibration(Value):
     def error_distribution(self, spread: Spread) -> ErrorDistribution:
         """What the features say about the error."""
         x = expand(
-            spread.vector()[None, : len(self.features)], np.array(self.mean), np.array(self.scale), crossed=self.crossed
+            spread.vector()[None, : len(self.features)],
+            _as_array(self.mean),
+            _as_array(self.scale),
+            crossed=self.crossed,
         )
         row = self.table.row(float(self.typical.scores_of(x)[0]))
         p50 = row[LEVELS.index(0.5)]
@@ -175,6 +179,14 @@ def _parse_calibration(text: str, name: str) -> Calibration:
         where = ".".join(map(str, first["loc"])) or "calibration"
         message = f"calibration {name} does not fit this release ({where}: {first['msg']})"
         raise DataError(f"{message}; make it again with `geotts calibrate`") from error
+
+
+@lru_cache(maxsize=64)
+def _as_array(numbers: tuple[float, ...]) -> Floats:
+    """Numbers of a calibration, which every verdict needs again."""
+    array = np.array(numbers)
+    array.flags.writeable = False
+    return array
 
 
 def expand(raw: Floats, mean: Floats, scale: Floats, *, crossed: bool) -> Floats:

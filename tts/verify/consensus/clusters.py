@@ -18,11 +18,11 @@ from tts.decision_weights import weights
 from tts.domain.geo import (
     Floats,
     LatLon,
+    direction_of,
     distance_km,
     distance_rows_km,
     distances_km,
     from_unit_vector,
-    unit_vector,
 )
 from tts.verify.consensus.votes import Vote
 from tts.verify.evidence.world import World
@@ -35,6 +35,8 @@ SCALES: tuple[tuple[float, float], ...] = (
     (_W["region_km"], _W["region_share"]),
     (_W["country_km"], _W["country_share"]),
 )
+_SCALES_KM, _SCALE_SHARES = (np.array(column)[:, np.newaxis] for column in zip(*SCALES, strict=True))
+_FULL_TRUST = (1.0,) * len(SCALES)
 MEMBER_KM = _W["member_km"]
 _MAX_MEAN_WIDTH_KM = _W["mean_within_km"]
 _MAX_MEAN_GROUNDING = weights("verdict")["mean_below"]
@@ -84,15 +86,13 @@ def utility_of(lat: Floats, lon: Floats, votes: Sequence[Vote]) -> Floats:
     n = len(weighted_points)
     vote_lat = np.array([point.lat for _, point, _ in weighted_points])
     vote_lon = np.array([point.lon for _, point, _ in weighted_points])
-    km = distances_km(np.repeat(lat, n), np.repeat(lon, n), np.tile(vote_lat, len(lat)), np.tile(vote_lon, len(lat)))
-    km = km.reshape(len(lat), n)
+    km = distances_km(lat.repeat(n), lon.repeat(n), np.tile(vote_lat, len(lat)), np.tile(vote_lon, len(lat)))
     weight = np.array([vote.weight * share for vote, _, share in weighted_points])
-    own_reach = np.array([vote.reach_km for vote, _, _ in weighted_points])
-    collected = np.zeros(len(lat))
-    for at, (scale, share) in enumerate(SCALES):
-        reach = np.maximum(scale, own_reach)
-        trust = np.array([vote.trust[at] if vote.trust else 1.0 for vote, _, _ in weighted_points])
-        collected += (weight * trust * share * (scale / reach) / (1.0 + (km / reach) ** 2)).sum(axis=1)
+    trust = np.array([vote.trust or _FULL_TRUST for vote, _, _ in weighted_points]).T
+    reach = np.maximum(_SCALES_KM, [vote.reach_km for vote, _, _ in weighted_points])
+    most = weight * trust * _SCALE_SHARES * (_SCALES_KM / reach)  # (scales, votes): of a candidate at the vote itself
+    relative_km = km.reshape(len(lat), n) / reach[:, np.newaxis]
+    collected: Floats = (most[:, np.newaxis] / (1.0 + relative_km**2)).sum(axis=2).sum(axis=0)
     return collected
 
 
@@ -116,7 +116,7 @@ def _mean_points(votes: Sequence[Vote]) -> list[LatLon]:
     """Weighted means of pairs and of neighbourhoods."""
     if len(votes) < 2:
         return []
-    vectors = [(unit_vector(vote.point) * vote.weight).tolist() for vote in votes]
+    vectors = [[axis * vote.weight for axis in direction_of(vote.point)] for vote in votes]
     km = distance_rows_km([vote.point for vote in votes])
     n = len(votes)
     groups = {tuple(pair) for pair in combinations(range(n), 2)}
