@@ -49,6 +49,8 @@ class Usage(Value):
     def __add__(self, other: Usage) -> Usage:
         if not other.model_fields_set:  # all of it is 0
             return self
+        if not self.model_fields_set:
+            return other
         more = other.__dict__
         return self.model_copy(update={name: count + more[name] for name, count in self.__dict__.items()})
 

@@ -12,12 +12,11 @@ from tts.domain.exif_claims import FileClaim
 from tts.domain.geo import distance_km
 from tts.domain.identity import Identity
 from tts.domain.trajectory import Run, Trajectory
-from tts.domain.usage import ModelUsage, Usage
+from tts.domain.usage import NO_USAGE, ModelUsage, Usage
 from tts.ensemble.rollout_failures import failure_warnings, moved_warnings
 from tts.ports.locator import UNRATED
 from tts.verify.assembly.file_checks import file_checks
 
-_NO_USAGE = Usage()
 NOT_COMPARED = "the text in the photos could not be read in time: it was not compared with what you said"
 
 
@@ -25,7 +24,7 @@ def answer_from(
     verdict: Verdict,
     run: Run,
     *,
-    beside: Usage = _NO_USAGE,
+    beside: Usage = NO_USAGE,
     identity: Identity,
     stop_reason: StopReason,
     marks: dict[str, float],
@@ -40,7 +39,7 @@ def answer_from(
     in the photos can contradict.
     """
     assert run.accepted is not None
-    usage = sum((trajectory.usage for trajectory in run.trajectories), Usage())
+    usage = sum((trajectory.usage for trajectory in run.trajectories), NO_USAGE)
     timing = Timing(**marks)
     answered = sum(trajectory.answer is not None for trajectory in run.trajectories)
     route = _route(run, usage)
@@ -91,7 +90,7 @@ def _usage_by_model(trajectories: Sequence[Trajectory]) -> tuple[ModelUsage, ...
     if len(models) < 2:
         return ()
     own = {model: [one.usage for one in trajectories if one.source == model] for model in models}
-    return tuple(ModelUsage(model=model, rollouts=len(each), usage=sum(each, Usage())) for model, each in own.items())
+    return tuple(ModelUsage(model=model, rollouts=len(each), usage=sum(each, NO_USAGE)) for model, each in own.items())
 
 
 def _budget_use(budget: Budget, usage: Usage, beside: Usage, timing: Timing) -> BudgetUse:

@@ -30,7 +30,7 @@ from tts.domain.answer import StopReason
 from tts.domain.events import Answered, Done, Event, Failed, LeftMachine
 from tts.domain.request import LocateRequest
 from tts.domain.trajectory import Run, fold
-from tts.domain.usage import Usage
+from tts.domain.usage import NO_USAGE
 from tts.egress.records import EgressRecord
 from tts.egress.request_egress import RequestEgress, write_to_log
 from tts.errors import FatalError, GeoTTSError, boundary
@@ -176,7 +176,7 @@ class Runner:
         job.rollouts_started.reach()
         seconds = time.perf_counter() - job.started_at_s
         self._admission.count_end(seconds)
-        self._observers.on_end(job.meta, seconds, Usage() if job.solution is None else job.solution.usage)
+        self._observers.on_end(job.meta, seconds, NO_USAGE if job.solution is None else job.solution.usage)
         if not job.has_begun:  # cancelled before its first step: its own handlers never ran
             ends = [Done(stop_reason=StopReason.CANCELLED)]
             spawn(self._write_closing_events(job.meta, job.egress, ends), name="end unstarted")

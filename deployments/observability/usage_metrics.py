@@ -10,7 +10,7 @@ from __future__ import annotations
 from prometheus_client import CollectorRegistry, Counter
 
 from tts.domain.events import Done, RolloutFinished, RolloutStarted, TurnFinished
-from tts.domain.usage import Usage
+from tts.domain.usage import NO_USAGE, Usage
 
 _TOKEN_KINDS = ("prompt", "completion", "cached", "preempted")
 _Amounts = tuple[float, ...]  # in the order of _TOKEN_KINDS, then seconds of GPU time, then US dollars
@@ -73,7 +73,7 @@ class UsageMetrics:
 
     def _total_reported(self, request_id: str) -> Usage:
         """What its rollouts have reported so far."""
-        return sum(self._reported_usage.get(request_id, {}).values(), Usage())
+        return sum(self._reported_usage.get(request_id, {}).values(), NO_USAGE)
 
     def forget(self, request_id: str) -> None:
         """Drop what is remembered of the request; counters stay as they are."""

@@ -6,6 +6,7 @@ import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from deployments.runstore.log_following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
@@ -166,14 +167,18 @@ class MemoryRunStore(MemoryCases, SingleGateway):
 
     async def _trim(self) -> None:
         """Forget the closed logs whose time is over, and the oldest while all take too much; those of cases last."""
-        for oldest in list(self._closed_logs):
-            over = self._clock() - self._logs[oldest].touched > self._retention_s
-            if not over and self._size <= self._max_bytes:
-                break
-            if not self._is_kept(oldest):
+        n_kept = 0
+        while (oldest := next(islice(self._closed_logs, n_kept, None), "")) and self._is_due(oldest):
+            if self._is_kept(oldest):
+                n_kept += 1
+            else:
                 await self.erase(oldest)
         while self._size > self._max_bytes and (oldest := next(iter(self._closed_logs), "")):
             await self.erase(oldest)
+
+    def _is_due(self, closed: str) -> bool:
+        is_over = self._clock() - self._logs[closed].touched > self._retention_s
+        return is_over or self._size > self._max_bytes
 
     async def scrub(self) -> None:
         """Nothing is left: memory has no files."""

@@ -171,7 +171,7 @@ class TextDialect:
         single = n == 1 or (rollout_id == 0 and alone.temperature == 0.0)
         drawn = alone if single else self.settings.together or self.own_group_sampling
         return Sampling(
-            **drawn.model_dump(),
+            **dict(drawn),
             seed=(seed * 1009 + turn) % 2**31,
             max_tokens=max(1, min(max_tokens, self.settings.turn_tokens or self.own_turn_tokens)),
         )

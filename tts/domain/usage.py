@@ -3,3 +3,6 @@
 from geotts_client.usage import Count as Count
 from geotts_client.usage import ModelUsage as ModelUsage
 from geotts_client.usage import Usage as Usage
+
+NO_USAGE = Usage()
+"""The usage where nothing was used: the beginning of a sum."""

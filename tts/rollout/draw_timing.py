@@ -12,7 +12,7 @@ from tts.aio import Deadline, cancel_and_wait, spawn
 from tts.dialects.base import Dialect
 from tts.domain.answer import StopReason
 from tts.domain.geo import LatLon
-from tts.domain.usage import Usage
+from tts.domain.usage import NO_USAGE, Usage
 from tts.inference.token_estimate import usage_about
 from tts.ports.engine_offers import ForksPrompts
 from tts.ports.model_client import Delta, ModelClient, ModelRequest
@@ -31,7 +31,7 @@ class AnswerDrawing:
         self._answered_request: ModelRequest | None = None
         self._tokens_before_answer = 0  # what the rollout had written before the reply to it
         self._drawing_task: asyncio.Task[AnswerDraws] | None = None
-        self._prompt_usage = Usage()  # what the draws beside the answer read
+        self._prompt_usage = NO_USAGE  # what the draws beside the answer read
         self._draws = AnswerDraws()
 
     @property
@@ -57,7 +57,7 @@ class AnswerDrawing:
         answer.
         """
         if self._answered_request is None or not are_wanted(budget.limits, self._dialect, stop):
-            return Usage()
+            return NO_USAGE
         if self._drawing_task is not None:
             self._draws = await self._drawing_task
             self._drawing_task = None
@@ -73,7 +73,7 @@ class AnswerDrawing:
         their prompts by estimate.
         """
         if self._drawing_task is None:
-            return Usage()
+            return NO_USAGE
         await cancel_and_wait(self._drawing_task)
         is_complete = not self._drawing_task.cancelled() and self._drawing_task.exception() is None
         return self._drawing_task.result().usage if is_complete else self._prompt_usage

@@ -31,7 +31,7 @@ from tts.domain.hypothesis import Hypothesis, Level
 from tts.domain.messages import Message, ProviderFields, TextPart
 from tts.domain.request import RequestContext
 from tts.domain.tooling import ToolCall
-from tts.domain.usage import Usage
+from tts.domain.usage import NO_USAGE, Usage
 from tts.errors import DeadlineExceeded, FatalError, GeoTTSError, GivenAway, ModelError, MoneySpent, boundary
 from tts.gen_ai import rollout_span, traced_generation
 from tts.inference.token_estimate import prompt_tokens_about, tokens_about, usage_about
@@ -50,6 +50,7 @@ from tts.rollout.usable_turn import problem_of
 from tts.telemetry import current_trace, span
 
 _MAX_CORRECTIONS = int(weights("rollouts")["most_corrections"])
+_ONE_TURN = Usage(turns=1, model_calls=1)
 _REMEDY = "serve the model as it was trained (--profile), or name a stronger one: docs/dialects.md"
 
 
@@ -247,7 +248,7 @@ class _Rollout:
         text: list[str] = []
         calls: list[ToolCall] = []
         token_ids: list[int] = []
-        usage, truncated = Usage(), False
+        usage, truncated = NO_USAGE, False
         provider_fields: ProviderFields | None = None
         coalescer = TextCoalescer(self._id, turn, send)
         is_complete = False
@@ -275,7 +276,7 @@ class _Rollout:
                 cost = usage_about(self._messages, self._brief.schemas, "".join(text), self._budget.price)
                 self._budget = self._budget.spend(cost)
         self._was_truncated = truncated
-        self._budget = self._budget.spend(usage + Usage(turns=1, model_calls=1))
+        self._budget = self._budget.spend(usage + _ONE_TURN)
         if self._dialect.counts_observations:
             self._budget = self._budget.observe(usage)
         full_text = "".join(text)
