@@ -8,11 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from geotts_benchmarks.claims.scene_claims import ClaimCase
+from tts.decision_weights import weights as decision_weights
 from tts.domain.geo import Floats
 from tts.verify.claims.claim_calibration import ClaimCalibration, log_odds
 
 _RIDGE_WEIGHT = 1.0
 _MAX_STEPS = 50
+_MIN_PROBABILITY = decision_weights("claims")["least"]
+_MAX_PROBABILITY = decision_weights("claims")["most"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,9 @@ class WeighedCase:
 
 
 def fit_claims(cases: Sequence[WeighedCase], origin: str) -> ClaimCalibration:
-    """Logistic regression by Newton's method with a small ridge. Claims that no sign decides are left out: how many of
-    them are true was chosen when they were made up."""
+    """Logistic regression by Fisher scoring with a small ridge. Its probabilities have the bounds that a calibration
+    gives them, so that one scene that was read quite wrong does not decide the slope. Claims that no sign decides are
+    left out: how many of them are true was chosen when they were made up."""
     cases = [case for case in cases if case.case.family != "undecidable"]
     x = np.array([[1.0, log_odds(case.mass)] for case in cases])
     y = np.array([case.case.true for case in cases], dtype=np.float64)
@@ -35,9 +39,12 @@ def fit_claims(cases: Sequence[WeighedCase], origin: str) -> ClaimCalibration:
     ridge = _RIDGE_WEIGHT * np.eye(x.shape[1])
     ridge[0, 0] = 0.0
     for _ in range(_MAX_STEPS):
-        p = 1.0 / (1.0 + np.exp(-x @ weights))
-        slope = x.T @ (y - p) - ridge @ weights
-        weights = weights + np.linalg.solve(x.T @ (x * (p * (1 - p))[:, None]) + ridge, slope)
+        share = 1.0 / (1.0 + np.exp(-x @ weights))
+        p = _MIN_PROBABILITY + (_MAX_PROBABILITY - _MIN_PROBABILITY) * share
+        growth = (_MAX_PROBABILITY - _MIN_PROBABILITY) * share * (1.0 - share)
+        information = growth / (p * (1.0 - p))
+        slope = x.T @ (information * (y - p)) - ridge @ weights
+        weights = weights + np.linalg.solve(x.T @ (x * (information * growth)[:, None]) + ridge, slope)
     intercept, mass = (float(f"{weight:.4g}") for weight in weights)
     return ClaimCalibration(origin=origin, claims=len(cases), intercept=intercept, mass=mass)
 

@@ -64,6 +64,19 @@ def test_the_fitted_claim_calibration_turns_masses_into_probabilities():
     assert ranking > 0.75
 
 
+def test_one_scene_that_was_read_quite_wrong_hardly_changes_the_fitted_calibration():
+    rng = np.random.default_rng(2)
+    right = [ClaimCase("x", "true", true=True), ClaimCase("x", "neighbour", true=False)]
+    cases = [
+        WeighedCase(k, right[k % 2], float(rng.uniform(0.3, 0.99) if k % 2 == 0 else rng.uniform(0.001, 0.2)), 1.0)
+        for k in range(300)
+    ]
+    misread = WeighedCase(300, right[0], 0.0, 1.0)
+    without, with_it = fit_claims(cases, "made up"), fit_claims([*cases, misread], "made up")
+    for mass in (0.02, 0.1, 0.3, 0.6, 0.9):
+        assert with_it.probability(mass) == pytest.approx(without.probability(mass), abs=0.05)
+
+
 def test_ranking_and_calibration_error_are_right_for_known_figures():
     assert auroc(np.array([0.9, 0.8, 0.1]), np.array([True, False, False])) == 1.0
     assert auroc(np.array([0.5, 0.5]), np.array([True, False])) == 0.5
