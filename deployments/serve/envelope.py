@@ -10,7 +10,7 @@ import asyncio
 import pickle
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from deployments.serve.lost_replica import LastSent
 from tts.aio import Send, closing, first_to_end, stream
@@ -40,7 +40,7 @@ class Envelope(NamedTuple, Generic[T]):
         return pickle.dumps(tuple(self), protocol=pickle.HIGHEST_PROTOCOL)
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Envelope[T]:
+    def from_bytes(cls, data: bytes) -> Envelope[Any]:
         """The envelope that a process of this service made `data` of."""
         return cls(*pickle.loads(data))
 
@@ -98,14 +98,14 @@ async def _send_heartbeats(news: asyncio.Event, report: Callable[[], Awaitable[N
         await report()
 
 
-async def unseal(envelopes: AsyncIterator[bytes], request_id: str) -> AsyncIterator[Sequence[T]]:
+async def unseal(envelopes: AsyncIterator[bytes], request_id: str) -> AsyncIterator[Sequence[Any]]:
     """The batches of envelopes that came as bytes. The egress and the GPU time of the other process are recorded in
     this process, which passes them on. If the other process is lost, this process records that it may have sent more.
     """
     try:
         async with closing(envelopes) as stream_of_envelopes:
             async for data in stream_of_envelopes:
-                envelope: Envelope[T] = Envelope.from_bytes(data)
+                envelope = Envelope.from_bytes(data)
                 for record in envelope.egress:
                     EGRESS.add(record)
                 UNREPORTED_GPU_TIME.add(request_id, envelope.gpu_s)
