@@ -31,7 +31,7 @@ from deployments.gateway.runner import Runner
 from deployments.gateway.webhooks import WebhookSender
 from deployments.observability.request_observer import RequestObserver, RequestObservers
 from deployments.runstore import KeyTaken, LogEntry, LogLost, RunMeta, RunStore, StoreUnavailable, open_store
-from deployments.runstore.stored_values import events_of
+from deployments.runstore.stored_values import event_of
 from deployments.runstore.write_probe import StoreProbe
 from deployments.wiring.brokers import Brokers
 from geotts_client.continue_options import ContinueOptions
@@ -369,7 +369,8 @@ class Gateway:
     async def events_to_end(self, request_id: str) -> list[Event]:
         """The events of the log, when the request is done."""
         async with closing(self.follow(request_id)) as entries:
-            return events_of([entry async for entry in entries if entry is not None])
+            found = [event_of(entry) async for entry in entries if entry is not None]
+        return [event for event in found if event is not None]
 
     async def current_run(self, request_id: str) -> Run:
         """The fold of what there is now. Raises NotFound for a request that was erased meanwhile."""

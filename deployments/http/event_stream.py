@@ -13,7 +13,7 @@ from deployments.http.replies import NDJSON, NO_STORE
 from tts.aio import closing, coalesce
 from tts.api.sse_frame import HEARTBEAT, ndjson_line, sse_frame
 
-_MAX_FRAMES = 64  # that wait for a slow reader, besides the log
+_MAX_FRAMES = 16  # that wait for a slow reader; the others stay in the log
 
 
 class AttendedStream(StreamingResponse):

@@ -6,7 +6,7 @@ import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import takewhile
 
 from deployments.runstore.log_following import PAGE, Page, follow
 from deployments.runstore.memory_cases import MemoryCases
@@ -167,11 +167,10 @@ class MemoryRunStore(MemoryCases, SingleGateway):
 
     async def _trim(self) -> None:
         """Forget the closed logs whose time is over, and the oldest while all take too much; those of cases last."""
-        n_kept = 0
-        while (oldest := next(islice(self._closed_logs, n_kept, None), "")) and self._is_due(oldest):
-            if self._is_kept(oldest):
-                n_kept += 1
-            else:
+        for oldest in list(takewhile(self._is_due, self._closed_logs)):
+            if not self._is_due(oldest):
+                break  # erasing others made room
+            if not self._is_kept(oldest):
                 await self.erase(oldest)
         while self._size > self._max_bytes and (oldest := next(iter(self._closed_logs), "")):
             await self.erase(oldest)

@@ -39,6 +39,8 @@ class RunStoreWithBlobs:
         self._folders: dict[str, str] = {}
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what Python looks for in a copy that has no attributes yet
+            raise AttributeError(name)
         return getattr(self._store, name)
 
     async def open(self, meta: RunMeta, *, lease_s: float, max_open: int | None = None) -> bool:

@@ -1,6 +1,7 @@
 """Bytes outside the run store: what every blob store promises, and what a request leaves there."""
 
 import asyncio
+import copy
 import secrets
 import stat
 
@@ -87,6 +88,14 @@ async def test_the_store_has_a_reference_and_the_blobs_have_the_bytes(blobs):
     assert await everything_in(blobs) == [f"20261124T0900/loc_1/{PICTURE.sha256}"]
     assert await store.erase("loc_1")
     assert await everything_in(blobs) == []
+
+
+async def test_what_blobs_do_not_change_is_passed_on_to_the_store_and_nothing_private_is(blobs):
+    inside = MemoryRunStore(3600)
+    store = RunStoreWithBlobs(inside, blobs, 3600)
+    assert store.scrub == inside.scrub
+    assert not hasattr(store, "_signals")
+    assert copy.copy(store).scrub == inside.scrub
 
 
 async def test_a_file_attached_after_an_erasure_leaves_no_blob(blobs):

@@ -1,5 +1,7 @@
 """A run that is read while its events come."""
 
+import gc
+
 from tts.domain.answer import StopReason
 from tts.domain.events import RolloutFinished, RolloutResumed, RolloutStarted, Text
 from tts.domain.trajectory import Run, fold
@@ -31,3 +33,12 @@ def test_a_run_goes_on_from_where_another_process_stopped():
     growing.add(Text(seq=2, rollout_id=0, turn=0, text="so good"))
     assert growing.run.rollouts[0].turns[0].text == "so far, so good"
     assert before.rollouts[0].turns[0].text == "so far, "
+
+
+def test_the_pieces_of_a_long_text_do_not_stay_in_memory_until_the_run_is_read():
+    growing, text = GrowingRun(Run()), "x" * 5000
+    before = sum(isinstance(each, Text) for each in gc.get_objects())
+    for seq, piece in enumerate(text, 1):
+        growing.add(Text(seq=seq, rollout_id=0, turn=0, text=piece))
+    assert sum(isinstance(each, Text) for each in gc.get_objects()) - before < 1000
+    assert growing.run.rollouts[0].turns[0].text == text

@@ -17,6 +17,7 @@ class LogInPages:
     def __init__(self, pages):
         self._pages = pages
         self.closed = False
+        self.given = 0
 
     async def follow(self, request_id, *, after=0):
         try:
@@ -25,6 +26,7 @@ class LogInPages:
                 for item in page:
                     if isinstance(item, Exception):
                         raise item
+                    self.given += 1
                     yield item
         finally:
             self.closed = True
@@ -48,7 +50,7 @@ async def test_frames_that_are_there_at_once_are_one_chunk():
 async def test_a_long_log_arrives_whole_in_chunks_of_bounded_size():
     chunks = [chunk async for chunk in open_stream(LogInPages([ENTRIES]))]
     assert b"".join(chunks) == b"".join(FRAMES)
-    assert max(chunk.count(b"\n\n") for chunk in chunks) <= 64
+    assert max(chunk.count(b"\n\n") for chunk in chunks) <= 16
 
 
 async def test_lines_come_before_the_error_that_ends_their_stream():
@@ -65,3 +67,12 @@ async def test_a_reader_that_leaves_closes_the_log():
     assert await anext(stream) == FRAMES[0]
     await stream.aclose()
     assert log.closed
+
+
+async def test_a_reader_that_stalls_leaves_all_but_a_few_frames_in_the_log():
+    log = LogInPages([ENTRIES])
+    stream = open_stream(log)
+    await anext(stream)
+    await asyncio.sleep(0.05)
+    assert log.given <= 16 * 3
+    await stream.aclose()
