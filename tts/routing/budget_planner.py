@@ -90,7 +90,7 @@ class BudgetChoice(Value):
         return text if self.fits else f"{text}; runs usually take more than the budget, so this one may be cut short"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BudgetPlanner:
     """Pure. `engine` is the one that will work, `price` that of its model, where it has one. `models` share the
     rollouts. `possible` is what the installation can do."""

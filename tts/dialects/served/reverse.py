@@ -128,7 +128,7 @@ def parse_useful_marks(text: str) -> tuple[int, ...] | None:
         return None
     try:
         listed = json.loads(found[-1])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return tuple(n for n in listed if isinstance(n, int) and not isinstance(n, bool))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -34,7 +35,7 @@ def _eval_texts(checkout: Path) -> ImportedTexts:
         tools=tuple(_schema(literal(tree, name, path), path) for name in _EVAL_TOOL_NAMES),
         texts={"nudge": assigned_text(tree, "nudge", path)},
         # without one, the evaluation uses that of the checkpoint
-        chat_template=text_of_file(template) if template.exists() else "",
+        chat_template=text_of_file(template) if os.path.lexists(template) else "",
     )
 
 

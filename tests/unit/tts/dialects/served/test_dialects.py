@@ -227,6 +227,12 @@ async def test_useful_marks_of_reverse_become_evidence_with_their_call(sign_phot
     assert none.answer.claims == ()
 
 
+@virtual_time
+async def test_a_mark_of_reverse_that_is_nested_too_deeply_loses_no_answer(sign_photo):
+    played = await play(DIALECTS["reverse"], sign_photo, f"<useful>{'[' * 5000}]</useful>{REVERSE_ANSWER}")
+    assert (played.answer.point, played.answer.claims) == (LatLon(lat=43.19, lon=140.99), ())
+
+
 GEOAGENT_TAGGED = (
     '<think>{"CountryIdentification": {"Clues": ["kanji"], "Reasoning": "r", "Conclusion": "Japan", "Uncertainty": '
     '"10%"}}</think><answer>Japan; Hokkaido; Otaru</answer>'
