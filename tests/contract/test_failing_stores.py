@@ -339,8 +339,8 @@ async def test_fields_and_events_of_a_newer_release_are_passed_over(data_store, 
 
 async def test_an_audit_log_that_is_full_refuses_requests_and_leaks_none(data_store):
     args = an_app(max_in_flight=3)
-    observers = [AuditLog(Path("/dev/full"), args)]
-    gateway = Gateway(args, ports_of(args), observers=observers)
+    audit = AuditLog(Path("/dev/full"), args)
+    gateway = Gateway(args, ports_of(args), observers=[audit])
     transport = httpx.ASGITransport(create_app(gateway, args), raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as http:
         for _ in range(5):
@@ -348,6 +348,7 @@ async def test_an_audit_log_that_is_full_refuses_requests_and_leaks_none(data_st
             assert (reply.status_code, reply.json()["type"]) == (503, "urn:geotts:problem:audit-unavailable")
     assert gateway.in_flight == 0
     await gateway.aclose()
+    audit.close()
 
 
 async def test_a_redis_store_closes_whatever_its_listener_is_doing(redis_url, monkeypatch):
