@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from deployments.cli.console import STDERR
-from deployments.cli.eval_run import locate_here
+from deployments.cli.eval_run import local_solver, locate_samples
 from deployments.config import AppArgs
 from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
@@ -58,7 +58,7 @@ class AcceptRun:
             todo = [sample for sample in self.samples if sample.id not in before.done - before.failed]
             STDERR.print(f"{len(self.samples)} photos, {len(self.samples) - len(todo)} done before → {file}")
             if todo:
-                asyncio.run(locate_here(self.args, todo, journal, setup, self.concurrency, allowance))
+                asyncio.run(self._locate(todo, journal, setup, allowance))
 
     def records(self) -> list[Record]:
         """What the file holds of these photos."""
@@ -66,3 +66,7 @@ class AcceptRun:
             return []
         mine = {sample.id for sample in self.samples}
         return [record for record in read_records(self.file) if record.sample in mine]
+
+    async def _locate(self, todo: list[Sample], journal: Journal, setup: RunSetup, allowance: Allowance) -> None:
+        async with local_solver(self.args) as solver:
+            await locate_samples(solver, todo, journal, setup, self.concurrency, allowance)

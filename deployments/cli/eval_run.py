@@ -6,8 +6,8 @@ import asyncio
 import sys
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -156,30 +156,24 @@ async def _run(
     if not todo:
         return []
     if url is None:
-        return await locate_here(args, todo, journal, setup, concurrency)
+        async with local_solver(args) as solver:
+            return await locate_samples(solver, todo, journal, setup, concurrency)
     timeout_s = (setup.options.wanted_s or args.gateway.default_deadline_s) + 60.0
     async with Client(url, timeout_s=timeout_s) as client:
-        return await _locate_samples(OneSystem(RemoteSolver(client), answered_by), todo, journal, setup, concurrency)
+        return await locate_samples(OneSystem(RemoteSolver(client), answered_by), todo, journal, setup, concurrency)
 
 
-async def locate_here(
-    args: AppArgs,
-    todo: list[Sample],
-    journal: Journal,
-    setup: RunSetup,
-    concurrency: int,
-    allowance: Allowance | None = None,
-) -> list[str]:
-    """Locate photos in this process, until `allowance` is used up; why requests failed, one entry a photo."""
+@asynccontextmanager
+async def local_solver(args: AppArgs) -> AsyncIterator[LocalSolver]:
+    """Locates photos in this process, until the block ends."""
     ports = local_ports(args)
-    solver = LocalSolver(ports, deadline_s=args.gateway.default_deadline_s)
     try:
-        return await _locate_samples(solver, todo, journal, setup, concurrency, allowance)
+        yield LocalSolver(ports, deadline_s=args.gateway.default_deadline_s)
     finally:
         await close_each(ports.rollouts, ports.verifier)
 
 
-async def _locate_samples(
+async def locate_samples(
     solver: Solver,
     todo: list[Sample],
     journal: Journal,
@@ -187,6 +181,7 @@ async def _locate_samples(
     concurrency: int,
     allowance: Allowance | None = None,
 ) -> list[str]:
+    """Locate photos until `allowance` is used up; why requests failed, one entry a photo."""
     failures = []
     may_continue = allowance.may_continue if allowance is not None else lambda: True
     with running_figures(len(todo)) as show:

@@ -90,8 +90,9 @@ def add_responses(app: FastAPI, service: Service, uploads: Uploads) -> None:
         id_ = started.request_id
         headers = {**NO_STORE, **named}
         meta = await gateway.meta(id_, caller)
-        reader = gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
-        attended = nullcontext() if background else reader
+        attended = (
+            nullcontext() if background else gateway.attach_reader(id_, options.resume_grace_s, joins=started.replayed)
+        )
         if openai_request.stream:
             body = _frames(gateway, meta, forget=openai_request.store is False)
             return AttendedStream(body, attended, media_type=SSE, headers=headers)

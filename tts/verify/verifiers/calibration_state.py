@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from tts.domain.answer import Verdict
 from tts.domain.calibration import CalibrationState
 from tts.ports.verification import VerifyRequest
-from tts.verify.verifiers.verifier_wrapper import VerifierWrapper
+from tts.verify.verifiers.verdict_changer import VerdictChanger
 
 
 @dataclass(frozen=True, eq=False)
-class CalibrationStateVerifier(VerifierWrapper):
+class CalibrationStateVerifier(VerdictChanger):
     """A `Verifier` in front of another. Two kinds of request are not what was fitted: one in another dialect than
     `dialect`, and one whose answers were drawn again, unless the calibration `knows_draws`."""
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from tts.domain.answer import Verdict
 from tts.ports.verification import VerifyRequest
-from tts.verify.verifiers.verifier_wrapper import VerifierWrapper
+from tts.verify.verifiers.verdict_changer import VerdictChanger
 
 
 @dataclass(frozen=True, eq=False)
-class QuestionLimitVerifier(VerifierWrapper):
+class QuestionLimitVerifier(VerdictChanger):
     """A `Verifier` in front of another, which makes at most `max_questions` tool calls of its own."""
 
     max_questions: int

@@ -19,14 +19,14 @@ from tts.verify.evidence.walk import Walk, walk_of
 from tts.verify.evidence.world import World
 from tts.verify.verifiers.consensus import answer_for_photo
 from tts.verify.verifiers.photos_and_caller import allowed_answers, photos_verdict, with_excluded
-from tts.verify.verifiers.verifier_wrapper import VerifierWrapper
+from tts.verify.verifiers.verdict_changer import VerdictChanger
 
 _MIN_ADDED_KM = weights("photos")["walk_least_km"]
 _SAME_TOWN_KM = weights("photos")["walk_same_town_km"]
 
 
 @dataclass(frozen=True, eq=False)
-class WalkVerifier(VerifierWrapper):
+class WalkVerifier(VerdictChanger):
     """A `Verifier` in front of another, whose verdict is that of all photos together. Requests whose photos are of one
     place pass through."""
 
