@@ -14,11 +14,6 @@ from pathlib import Path
 import pytest
 from support.checkpoints import Shape, write_checkpoint
 
-from tts.dialects.base import Task
-from tts.dialects.hermes_tool_parser import tools_text
-from tts.dialects.served.generic import GenericDialect
-from tts.ports.toolbox import ToolSchema
-
 _HERE = Path(__file__).parent
 
 
@@ -34,12 +29,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def corpus() -> str:
-    """What the tiny tokenizers are trained on: the texts these models will read."""
-    texts = [message.text for message in GenericDialect().opening(Task(photos=()))]
-    schema: dict[str, object] = {"type": "object", "properties": {"query": {"type": "string"}}}
-    texts.append(tools_text([ToolSchema(name="poi_keyword_search", description="Find places.", parameters=schema)]))  # type: ignore[arg-type]
-    texts.append((_HERE.parent.parent / "ARCHITECTURE.md").read_text())
-    return "\n".join(texts)
+    """What the tiny tokenizers are trained on: conversations of all dialects.
+
+    They change when a prompt does, and no oftener: random weights write something else for every other vocabulary.
+    """
+    conversations = sorted((_HERE.parent / "golden" / "conversations").glob("*.md"))
+    return "\n".join(path.read_text() for path in conversations)
 
 
 @pytest.fixture(scope="session")

@@ -246,7 +246,7 @@ async def test_a_request_that_the_engine_refuses_fails_and_the_next_one_works(en
 @pytest.mark.parametrize("mode", ["select", "synthesise"])
 async def test_a_verifier_model_decides(engine, gazetteer, countries, blank_photo, mode):
     consensus = ConsensusVerifier(World(gazetteer, countries), shipped_calibration("default"))
-    verifier = ModelVerifier(engine, consensus, VerifierConfig(kind="model", mode=mode, max_tokens=900))
+    verifier = ModelVerifier(engine, consensus, VerifierConfig(kind="model", mode=mode, max_tokens=2400))
     request = VerifyRequest(a_context(120), (blank_photo,), LocateOptions(), even_runs())
     pieces = [piece async for piece in verifier.verify(request)]
     assert isinstance(pieces[-1], Verdict)

@@ -29,13 +29,33 @@ _MAX_CHARS = 200_000
 _MAX_LINES = 40
 _MAX_LINE_CHARS = 200
 _MARK = re.compile(r'["{}\\\n]')  # the characters that decide where an object begins and ends
-_DECODER = json.JSONDecoder(parse_constant=str)
+_DECODER = json.JSONDecoder(parse_constant=str, strict=False)  # models write line breaks into strings as they are
+_MAX_COST = 400_000  # of failed attempts, in characters, so that the time stays linear
+_COST_OF_ONE = 400  # making the error counts the lines before it
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every outermost JSON-like object in a text, in order; repairs trailing commas, quotes and full-width signs."""
-    for raw in _balanced_spans(text[-_MAX_CHARS:]):
-        if isinstance(value := _parse_leniently(raw), dict):
+    """Every outermost JSON-like object in a text, in order; repairs trailing commas, quotes and full-width signs.
+
+    An object that is JSON but for line breaks in its strings is taken as it stands. Only where that fails is the end
+    of the object looked for by its braces, and what stands between is repaired. Linear time.
+    """
+    text = text[-_MAX_CHARS:]
+    plain, cost, end = text.translate(_QUOTES), 0, 0
+    while (start := plain.find("{", end)) >= 0:
+        value: Any = None
+        if cost < _MAX_COST:
+            try:
+                value, end = _DECODER.raw_decode(text, start)
+            except json.JSONDecodeError as error:
+                cost += error.pos - start + _COST_OF_ONE
+            except (ValueError, RecursionError):  # a number or a nesting that is too long
+                cost += 10 * _COST_OF_ONE
+        if value is None:
+            if not (end := _end_of_object(plain, start)):
+                return
+            value = _parse_leniently(text[start:end])
+        if isinstance(value, dict):
             yield value
 
 
@@ -160,31 +180,28 @@ def _lines(value: Any) -> tuple[TextLine, ...]:
     return tuple(lines)
 
 
-def _balanced_spans(text: str) -> Iterator[str]:
-    """Outermost `{…}` spans, braces inside double-quoted strings not counted. Linear time."""
-    depth, start, in_string, escaped_at = 0, 0, False, -1
-    for mark in _MARK.finditer(text.translate(_QUOTES)):
+def _end_of_object(text: str, start: int) -> int:
+    """Behind the brace that closes the one at `start`, braces inside double-quoted strings not counted; 0 for none."""
+    depth, in_string, escaped_at = 0, False, -1
+    for mark in _MARK.finditer(text, start):
         at, char = mark.start(), mark[0]
         if in_string:
             if at == escaped_at:
                 continue
             in_string = char not in ('"', "\n")
             escaped_at = at + 1 if char == "\\" else -1
-        elif depth and char == '"':
+        elif char == '"':
             in_string = True
         elif char == "{":
-            if depth == 0:
-                start = at
             depth += 1
-        elif char == "}" and depth:
+        elif char == "}":
             depth -= 1
             if depth == 0:
-                yield text[start : at + 1]
+                return at + 1
+    return 0
 
 
 def _parse_leniently(raw: str) -> Any:
-    with suppress(ValueError, RecursionError):
-        return _DECODER.decode(raw)
     repaired = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", raw.translate(_QUOTES)))
     with suppress(ValueError, RecursionError):
         return _DECODER.decode(repaired)

@@ -44,7 +44,7 @@ def turn_schema(tools: tuple[ToolSchema, ...]) -> dict[str, JsonValue]:
 def forced_calls(text: str, *, turn: int) -> tuple[ToolCall, ...]:
     """The call a forced turn is; none when it was cut off."""
     try:
-        read = json.loads(text)
+        read = json.loads(text, strict=False)
     except ValueError:
         return ()
     call = call_from(read, f"call_{turn}_0") if isinstance(read, dict) else None

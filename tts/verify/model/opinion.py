@@ -72,12 +72,15 @@ def opinion_schema(dossier: Dossier, *, synthesise: bool) -> dict[str, JsonValue
 
 
 def read_opinion(text: str, dossier: Dossier) -> Opinion:
-    """Raises UnusableOpinion with what is wrong, in words for the model."""
+    """Control characters are allowed in strings: constrained decoding lets a model write them.
+
+    Raises UnusableOpinion with what is wrong, in words for the model.
+    """
     opened, closed = text.find("{"), text.rfind("}")
     if opened < 0 or closed <= opened:
         raise UnusableOpinion("there is no JSON object in it")
     try:
-        opinion = Opinion.model_validate(json.loads(text[opened : closed + 1]))
+        opinion = Opinion.model_validate(json.loads(text[opened : closed + 1], strict=False))
     except json.JSONDecodeError as error:
         raise UnusableOpinion(f"the JSON is broken: {error.msg}") from error
     except ValidationError as error:

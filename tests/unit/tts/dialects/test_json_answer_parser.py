@@ -24,6 +24,18 @@ def test_the_same_answer_is_read_from_many_forms(written):
 
 
 @pytest.mark.parametrize(
+    "reasoning", ["one line\nand another", "a tab\there", "a sign “{” and more", "\x04", "braces } in {\na line\n."]
+)
+def test_strings_are_read_with_line_breaks_control_characters_and_braces(reasoning):
+    """Models write them as they are, where JSON wants an escape."""
+    answer = f'{{"lat": 48.85, "reasoning": "{reasoning}", "evidence": [{{"claim": "{reasoning}!"}}], "lon": 2.35}}'
+    for text in (answer, f"So:\n```json\n{answer}\n```\nDone. {{}}", '{"lat": 1, "lon": 1} {x} ' + answer):
+        found = answer_from_json(text)
+        assert (found.point.lat, found.point.lon) == (48.85, 2.35)
+        assert (found.reasoning, found.claims[0].text) == (reasoning, f"{reasoning}!")
+
+
+@pytest.mark.parametrize(
     "written",
     [
         "", "no braces", "{", "}{", '{"lat": 48.85}', '{"lat": 148.85, "lon": 2.35}', '{"lat": NaN, "lon": 2}',

@@ -239,6 +239,17 @@ async def test_the_consensus_decides_after_one_failed_repair_of_unusable_output(
     assert any("verifier model" in warning for warning in verdict.warnings)
 
 
+async def test_line_breaks_and_control_characters_in_a_reason_are_read(judged):
+    def reply(prompt):
+        return judge_choosing(OSAKA)(prompt).replace("the sign fits", "the sign\n\x04 fits")
+
+    model = Judge(reply)
+    verdict, _ = await judged(model, EVEN)
+    assert distance_km(verdict.point, OSAKA) < 1
+    assert len(model.requests) == 1
+    assert not verdict.warnings
+
+
 @pytest.mark.parametrize(
     "failure", [ModelError("down"), Overloaded(), ZeroDivisionError()], ids=lambda f: type(f).__name__
 )
