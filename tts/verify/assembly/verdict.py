@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from tts.clues.belief import Belief
 from tts.decision_weights import weights
 from tts.domain.answer import CONTINENT_KM, Candidate, Evidence, PhotoAnswer, Radius, Verdict
-from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, distance_km
-from tts.domain.hypothesis import Level
+from tts.domain.geo import HALF_CIRCUMFERENCE_KM, Area, LatLon, distance_km
+from tts.domain.hypothesis import Hypothesis, Level
 from tts.geodata.names import normalise
 from tts.verify.assembly.answer_names import names_at
 from tts.verify.assembly.radius_consistency import exactness_of, level_of
@@ -60,10 +60,11 @@ def verdict_for(
     error_distribution = calibration.error_distribution(spread)
     if error_distribution.radius.p50 > CONTINENT_KM:
         return abstention(ledgers, target_radius_km, world)
-    stated_level = max((v.ledger.hypothesis.level for v in winner.members), key=lambda lv: lv.rank)
+    finest = max((v.ledger.hypothesis for v in (winner.anchor, *winner.members)), key=lambda h: h.level.rank)
+    stated_level = finest.level
     grounding = max(vote.ledger.grounding for vote in winner.members)
     stands_for_area = grounding < _MIN_POINT_GROUNDING or (
-        stated_level.rank <= Level.CITY.rank and _is_town_centre(winner, world)
+        stated_level.rank <= Level.CITY.rank and _is_town_centre(winner.centre, finest, world)
     )
     exact = exactness_of(
         error_distribution,
@@ -117,11 +118,10 @@ def abstention(ledgers: Sequence[RolloutLedger], target_radius_km: float, world:
     )
 
 
-def _is_town_centre(cluster: Cluster, world: World) -> bool:
-    """Whether the point is the centre of the town that its best vote names, and no place in it is named. The point then
-    stands for the whole town; a calibration that was fitted to centres of towns cannot know that."""
-    named = cluster.anchor.ledger.hypothesis
-    at_centre = bool(named.city) and world.place_named(named.city, cluster.centre, within_km=CENTRE_KM) is not None
+def _is_town_centre(point: LatLon, named: Hypothesis, world: World) -> bool:
+    """Whether the point is the centre of the town that this hypothesis names, and no place in it is named. The point
+    then stands for the whole town; a calibration that was fitted to centres of towns cannot know that."""
+    at_centre = bool(named.city) and world.place_named(named.city, point, within_km=CENTRE_KM) is not None
     return at_centre and normalise(named.place) in ("", normalise(named.city))
 
 

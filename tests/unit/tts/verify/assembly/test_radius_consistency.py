@@ -246,6 +246,19 @@ def test_only_an_answer_of_level_city_counts_as_the_centre_of_a_town(world, stat
     assert (verdict.level, verdict.city, verdict.town_centre) == (level, "Osaka", town_centre)
 
 
+def test_a_town_centre_counts_as_one_where_the_other_rollouts_name_only_its_country(world):
+    here = LatLon(lat=34.6937, lon=135.5023)
+    stated = [{"level": Level.COUNTRY}, {"level": Level.CITY, "city": "Osaka"}]
+    runs = tuple(
+        answered_rollout(i, here, facts=[place(here, name="Osaka")], country="Japan", radius_km=1.0, **one)
+        for i, one in enumerate(stated)
+    )
+    verdict = ConsensusVerifier(world, shipped_calibration("clues")).decide(
+        VerifyRequest(a_context(), (), LocateOptions(), runs)
+    )
+    assert (verdict.level, verdict.city, verdict.town_centre) == (Level.CITY, "Osaka", True)
+
+
 @given(p50=KM, p90=KM, targets=st.lists(TARGETS, min_size=2, max_size=6))
 def test_a_wider_target_is_never_less_probable(p50, p90, targets):
     found = [rough_exactness(p50, p90, target_km=target).confidence for target in sorted(targets)]
