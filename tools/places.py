@@ -35,7 +35,7 @@ class PlacesProvider(ToolProvider, Protocol):
         ...
 
     async def search(
-        self, query: str, *, country: str | None, limit: int, context: RequestContext
+        self, query: str, /, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Find places by name.
 
@@ -55,7 +55,7 @@ class PlacesProvider(ToolProvider, Protocol):
         ...
 
     async def autocomplete(
-        self, query: str, *, country: str | None, limit: int, context: RequestContext
+        self, query: str, /, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Find places whose name begins with a text, best first.
 
@@ -89,7 +89,7 @@ class PlacesProvider(ToolProvider, Protocol):
         ...
 
     async def geocode(
-        self, address: str, *, country: str | None, limit: int, context: RequestContext
+        self, address: str, /, *, country: str | None, limit: int, context: RequestContext
     ) -> Sequence[PlaceFact]:
         """Find the places of an address.
 
