@@ -14,9 +14,16 @@ from typing import Any
 
 import orjson
 
+from tts.dialects.coordinate_parser import Axis, degrees, point_in
 from tts.domain.geo import LatLon
 from tts.errors import DataError
 from tts.eval.rows import Row
+
+PICTURE_COLUMNS = (
+    "image", "file", "filename", "file_name", "img", "img_id", "image_id", "image_path", "img_path", "raw_image_path",
+    "path", "photo", "images", "preview",
+)  # fmt: skip
+PICTURE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".heic", ".tif", ".tiff", ".bmp", ".gif", ".avif")
 
 _LAT_COLUMNS = ("lat", "latitude", "lat_deg", "gps_lat")
 _LON_COLUMNS = ("lon", "lng", "long", "longitude", "lon_deg", "gps_lon", "gps_lng")
@@ -24,17 +31,19 @@ _TRUTH_PREFIXES = ("gt", "true", "truth", "ground_truth", "target", "label", "ac
 _ANSWER_PREFIXES = ("pred", "predicted", "prediction", "answer", "guess", "estimated", "est", "model")
 _TRUTH_COLUMNS = (
     "ground_truth", "truth", "gt", "groundtruth", "label", "labels", "target", "reward_model", "metadata", "location",
-    "gps", "coordinates", "coords", "extra_info", "answer_key",
+    "gps", "coordinates", "coords", "extra_info", "answer_key", "actual",
 )  # fmt: skip
 _ANSWER_TEXT_COLUMNS = (
     "solution_str", "response", "output", "completion", "generated_text", "model_output", "model_response",
-    "raw_response", "prediction", "predictions", "pred",
+    "raw_response", "prediction", "predictions", "pred", "guess",
 )  # fmt: skip
 # Names that other things go by too: only looked at when no column says that it is a prediction.
 _POSSIBLE_ANSWER_COLUMNS = ("answer", "final_answer", "result", "reply", "text", "content")
 _CITY_COLUMNS = ("city", "city_name", "town", "locality", "place")
 _STATE_COLUMNS = ("province_or_state", "state", "province", "region", "admin1")
 _COUNTRY_COLUMNS = ("country", "country_name", "nation", "country_code", "iso_country")
+_NOTHING = frozenset({"", "nan", "none", "null", "n/a", "na", "-", "unknown"})
+_MAX_POSITION_CHARS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +57,14 @@ class StatedPlace:
 
 @dataclass(frozen=True, slots=True)
 class RowAnswer:
-    """What a system answered: the text it wrote, or the place a table already holds."""
+    """What a system answered: the text it wrote, or the place a table already holds.
+
+    `is_empty`: the row states nothing, as rows of abstentions do. Without a place, the others could not be read.
+    """
 
     text: str | None = None
     place: StatedPlace | None = None
+    is_empty: bool = False
 
 
 def truth_of(row: Row, where: str) -> StatedPlace:
@@ -61,18 +74,23 @@ def truth_of(row: Row, where: str) -> StatedPlace:
         DataError: when there is none, naming `where` and the keys that are there.
     """
     keys = plain_keys(row)
-    for holder in _TRUTH_COLUMNS:
-        if (place := place_from(keys.get(holder))) is not None and place.point is not None:
-            return place
-    for prefix in _TRUTH_PREFIXES:
-        if (place := _place_with_prefix(keys, prefix)) is not None:
-            return place
-    if (place := place_from(keys)) is not None and place.point is not None:
-        return place
+    if (found := _find_truth(keys)) is not None:
+        return found
+    if (stated := _stated_truth(keys)) is not None:
+        raise DataError(f"{where} has no true position: {_why_unusable(*stated)}")
     raise DataError(
         f"{where} has no true position: expected `ground_truth` with lat and lon, gt_lat and gt_lon, or lat and lon; "
         f"it has {', '.join(map(str, row)) or 'nothing'}"
     )
+
+
+def has_empty_truth(row: Row) -> bool:
+    """Whether the columns of the true position are there and hold nothing in this row."""
+    keys = plain_keys(row)
+    if _find_truth(keys) is not None:
+        return False
+    stated = _stated_truth(keys)
+    return stated is not None and all(map(_is_empty, stated))
 
 
 def answer_of(row: Row, where: str) -> RowAnswer:
@@ -86,14 +104,16 @@ def answer_of(row: Row, where: str) -> RowAnswer:
         return found
     for prefix in _ANSWER_PREFIXES:
         if any(name in keys for name in _affixed_names(_LAT_COLUMNS, prefix)):
-            return RowAnswer(place=_place_with_prefix(keys, prefix) or StatedPlace(None))
+            return RowAnswer(
+                place=_place_with_prefix(keys, prefix) or StatedPlace(None),
+                is_empty=all(map(_is_empty, _stated_position(keys, prefix))),
+            )
     if (found := _nested_answer(keys, _POSSIBLE_ANSWER_COLUMNS)) is not None:
         return found
     if any(name in keys for name in _LAT_COLUMNS) and _names_its_truth(keys):
+        lat, lon = _first_value(keys, _LAT_COLUMNS), _first_value(keys, _LON_COLUMNS)
         return RowAnswer(
-            place=StatedPlace(
-                point_from(_first_value(keys, _LAT_COLUMNS), _first_value(keys, _LON_COLUMNS)), *_level_names(keys)
-            )
+            place=StatedPlace(point_from(lat, lon), *_level_names(keys)), is_empty=_is_empty(lat) and _is_empty(lon)
         )
     raise DataError(
         f"{where} has no answer: expected text in `solution_str` or `response`, or pred_lat and pred_lon; "
@@ -115,14 +135,25 @@ def names_of(row: Row) -> dict[str, str]:
     return found
 
 
+def _find_truth(keys: Mapping[str, Any]) -> StatedPlace | None:
+    for holder in _TRUTH_COLUMNS:
+        if (place := place_from(keys.get(holder))) is not None and place.point is not None:
+            return place
+    for prefix in _TRUTH_PREFIXES:
+        if (place := _place_with_prefix(keys, prefix)) is not None:
+            return place
+    place = place_from(keys)
+    return place if place is not None and place.point is not None else None
+
+
 def _nested_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> RowAnswer | None:
     for name in names:
         if name in keys:
             value = keys[name]
             text = value if isinstance(value, str) else _last_message(value)
             if text is not None:
-                return RowAnswer(text=text)
-            return RowAnswer(place=place_from(value) or StatedPlace(None))
+                return RowAnswer(text=text, is_empty=_is_empty(text))
+            return RowAnswer(place=place_from(value) or StatedPlace(None), is_empty=_is_empty(value))
     return None
 
 
@@ -143,6 +174,8 @@ def place_from(value: Any) -> StatedPlace | None:
     if not isinstance(value, dict):
         return None
     keys = plain_keys(value)
+    if keys.get("type") == "Point" and isinstance(pair := keys.get("coordinates"), list):
+        return _place_from_pair(pair[1::-1])  # GeoJSON: longitude first, perhaps a height behind
     point = point_from(_first_value(keys, _LAT_COLUMNS), _first_value(keys, _LON_COLUMNS))
     names = _level_names(keys)
     if point is None:
@@ -155,8 +188,11 @@ def place_from(value: Any) -> StatedPlace | None:
 
 
 def point_from(lat: Any, lon: Any) -> LatLon | None:
-    """A point from numbers or numeric strings; None when either is missing, not finite or out of range."""
-    y, x = _number(lat), _number(lon)
+    """A point from numbers, numeric texts, or texts such as 48°51′N or 48,85; None when either is none or out of range.
+
+    A longitude may be up to 540° from 0; it is wrapped.
+    """
+    y, x = _number(lat, "lat"), _number(lon, "lon")
     if y is None or x is None or abs(y) > 90.0 or abs(x) > 540.0:
         return None
     return LatLon(lat=y, lon=x)
@@ -173,14 +209,57 @@ def _plain_keys(keys: tuple[object, ...]) -> tuple[str, ...]:
     return tuple(str(key).strip().lower().replace(" ", "_") for key in keys)
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Any, axis: Axis) -> float | None:
     if isinstance(value, bool) or value is None:
         return None
     try:
         number = float(value)
     except (TypeError, ValueError):
-        return None
+        return _number_in_text(value, axis) if isinstance(value, str) else None
     return number if math.isfinite(number) else None
+
+
+def _number_in_text(text: str, axis: Axis) -> float | None:
+    """A decimal comma, which in a column of its own separates nothing else; or degrees with a hemisphere or minutes."""
+    try:
+        return float(text.replace(",", ".", 1))
+    except ValueError:
+        return degrees(text, axis)
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, float):
+        return math.isnan(value)
+    return value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING)
+
+
+def _stated_truth(keys: Mapping[str, Any]) -> tuple[Any, Any] | None:
+    """The values in the columns of the true position, whatever they are; None when there are no such columns."""
+    for prefix in (*_TRUTH_PREFIXES, ""):
+        if any(name in keys for name in _affixed_names(_LAT_COLUMNS, prefix)):
+            return _stated_position(keys, prefix)
+    for holder in _TRUTH_COLUMNS:
+        held = keys.get(holder)
+        if isinstance(held, Mapping) and any(name in (below := plain_keys(held)) for name in _LAT_COLUMNS):
+            return _stated_position(below, "")
+        if holder in keys and _is_empty(held):
+            return None, None
+    return None
+
+
+def _stated_position(keys: Mapping[str, Any], prefix: str) -> tuple[Any, Any]:
+    lat = _first_value(keys, tuple(_affixed_names(_LAT_COLUMNS, prefix)))
+    return lat, _first_value(keys, tuple(_affixed_names(_LON_COLUMNS, prefix)))
+
+
+def _why_unusable(lat: Any, lon: Any) -> str:
+    if _is_empty(lat) or _is_empty(lon):
+        return "its latitude or longitude is empty"
+    stated = f"latitude {lat!r}, longitude {lon!r}"
+    y, x = _number(lat, "lat"), _number(lon, "lon")
+    if y is not None and x is not None and abs(y) > 90.0 >= abs(x):
+        return f"{stated}. Latitudes go from -90 to 90: are latitude and longitude exchanged?"
+    return f"{stated} is no position in degrees"
 
 
 def _first_value(keys: Mapping[str, Any], names: tuple[str, ...]) -> Any:
@@ -199,9 +278,7 @@ def _level_names(keys: Mapping[str, Any]) -> tuple[str, str]:
 
 def _place_with_prefix(keys: Mapping[str, Any], prefix: str) -> StatedPlace | None:
     """`gt_lat`/`gt_lon` or `lat_gt`/`lon_gt`, with names under the same prefix or plain ones."""
-    lat = _first_value(keys, tuple(_affixed_names(_LAT_COLUMNS, prefix)))
-    lon = _first_value(keys, tuple(_affixed_names(_LON_COLUMNS, prefix)))
-    if (point := point_from(lat, lon)) is None:
+    if (point := point_from(*_stated_position(keys, prefix))) is None:
         return None
     plain = _level_names(keys) if prefix in _TRUTH_PREFIXES else ("", "")
     country = _first_value(keys, tuple(_affixed_names(_COUNTRY_COLUMNS, prefix))) or plain[0]
@@ -210,6 +287,9 @@ def _place_with_prefix(keys: Mapping[str, Any], prefix: str) -> StatedPlace | No
 
 
 def _affixed_names(names: tuple[str, ...], affix: str) -> Iterator[str]:
+    if not affix:
+        yield from names
+        return
     for name in names:
         yield f"{affix}_{name}"
         yield f"{name}_{affix}"
@@ -224,7 +304,8 @@ def _place_from_text(text: str) -> StatedPlace | None:
             return None
     parts = [part.strip() for part in stripped.split(",")]
     if len(parts) < 2 or (point := point_from(parts[0], parts[1])) is None:
-        return None
+        whole = point_in(stripped) if len(stripped) <= _MAX_POSITION_CHARS else None
+        return None if whole is None else StatedPlace(whole)
     return StatedPlace(point, parts[2] if len(parts) > 2 else "", ", ".join(parts[3:]))
 
 

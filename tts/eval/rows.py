@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import sys
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,15 @@ from typing import Any
 import orjson
 
 from tts.errors import DataError
+from tts.eval.delimited_rows import delimited_rows
 
 Row = dict[str, Any]
 _LIST_KEYS = ("rows", "data", "samples", "results", "predictions", "images", "annotations")
-_CSV_FIELD_LIMIT = 2**31 - 1
+_BOM = b"\xef\xbb\xbf"
+_PACKED = {
+    b"PK\x03\x04": "a ZIP archive or an Excel workbook: unpack it, or save the sheet as CSV",
+    b"\x1f\x8b": "packed with gzip: unpack it",
+}
 
 
 def read_rows(path: Path) -> Iterator[Row]:
@@ -25,9 +29,13 @@ def read_rows(path: Path) -> Iterator[Row]:
     """
     if not path.is_file():
         raise DataError(f"{path} is not a file")
+    with path.open("rb") as file:
+        head = file.read(4)
+    if (packed := next((how for magic, how in _PACKED.items() if head.startswith(magic)), None)) is not None:
+        raise DataError(f"{path} is {packed}")
     suffix = path.suffix.lower()
     if suffix in (".csv", ".tsv"):
-        return _csv_rows(path, "\t" if suffix == ".tsv" else ",")
+        return delimited_rows(path)
     if suffix == ".parquet":
         return _parquet_rows(path)
     if suffix == ".json":
@@ -36,25 +44,39 @@ def read_rows(path: Path) -> Iterator[Row]:
 
 
 def _json_lines(path: Path) -> Iterator[Row]:
+    known = path.suffix.lower() in (".json", ".jsonl", ".ndjson")
+    hint = "" if known else "; the name of a table must end in .csv, .tsv or .parquet"
     with path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.strip():
                 continue
             try:
-                row = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise DataError(f"{path}, line {number} is not JSON: {error}") from error
+                row = _parse_json(line)
+            except ValueError as error:
+                raise DataError(f"{path}, line {number} is not JSON: {error}{hint}") from error
             if not isinstance(row, dict):
                 raise DataError(f"{path}, line {number} is not a JSON object")
             yield row
 
 
+def _parse_json(data: bytes) -> Any:
+    """Also what Python and pandas write beyond JSON: a byte order mark, NaN and Infinity. Raises ValueError."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as strict:
+        if not (data.startswith(_BOM) or any(name in data for name in (b"NaN", b"Infinity"))):
+            raise
+        try:
+            return json.loads(data.removeprefix(_BOM))
+        except (ValueError, RecursionError):
+            raise strict from None
+
+
 def _json_rows(path: Path) -> Iterator[Row]:
     """A list of objects, an object that holds one, or an object of objects keyed by id; JSON Lines as a last resort."""
-    data = path.read_bytes()
     try:
-        tree = orjson.loads(data)
-    except orjson.JSONDecodeError:
+        tree = _parse_json(path.read_bytes())
+    except ValueError:
         yield from _json_lines(path)
         return
     if isinstance(tree, dict):
@@ -65,16 +87,6 @@ def _json_rows(path: Path) -> Iterator[Row]:
     if not isinstance(tree, list) or not all(isinstance(row, dict) for row in tree):
         raise DataError(f"{path} holds no list of JSON objects")
     yield from tree
-
-
-def _csv_rows(path: Path, delimiter: str) -> Iterator[Row]:
-    csv.field_size_limit(min(sys.maxsize, _CSV_FIELD_LIMIT))
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        try:
-            for row in csv.DictReader(file, delimiter=delimiter):
-                yield {key: value for key, value in row.items() if key is not None}
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise DataError(f"{path} is not a UTF-8 table: {error}") from error
 
 
 def _parquet_rows(path: Path) -> Iterator[Row]:
