@@ -18,7 +18,7 @@ _HEMISPHERES: dict[Axis, dict[str, int]] = {
     "lat": {"n": 1, "s": -1, "north": 1, "south": -1, "北": 1, "南": -1},
     "lon": {"e": 1, "w": -1, "east": 1, "west": -1, "东": 1, "東": 1, "西": -1},
 }
-_PLAIN_CHARACTERS = str.maketrans(
+PLAIN_CHARACTERS = str.maketrans(
     {
         "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "＋": "+", "－": "-", "．": ".",
         "，": ",", "：": ":", "；": ";",
@@ -49,7 +49,7 @@ def degrees(value: Any, axis: Axis) -> float | None:
         return _value_in_range(float(value), axis)
     if not isinstance(value, str) or len(value) > 100:
         return None
-    text = " ".join(value.translate(_PLAIN_CHARACTERS).split())
+    text = " ".join(value.translate(PLAIN_CHARACTERS).split())
     if (comma := _DECIMAL_COMMA.fullmatch(text)) is not None:
         text = f"{comma[1]}.{comma[2]}"
     found = _COORDINATE.fullmatch(text)
@@ -67,7 +67,7 @@ def point_in(text: str) -> LatLon | None:
 
     The text must hold nothing else but brackets: "(48.85, 2.35)", "48°51′24″N 2°21′07″E", "N 48.85; E 2.35".
     """
-    plain = " ".join(text[:200].translate(_PLAIN_CHARACTERS).split()).strip("()[] ")
+    plain = " ".join(text[:200].translate(PLAIN_CHARACTERS).split()).strip("()[] ")
     for separator in (",", ";", "/", "|"):
         if plain.count(separator) == 1:
             return _point_in_either_order(*plain.split(separator))

@@ -4,8 +4,8 @@
 city and country. Braces are counted without regard to strings, a missing quote or a trailing comma loses the answer,
 and whatever is not found is wrong. `verifier`, `reverse`, `reverse_reward`, `geoagent` and `geovista` are the released
 readers (`tts/rewards/released`); `spotagent` and `geo_adapt` read the forms of their papers, since no code could be
-had. `serving` is what a user gets: tolerant, and the last word counts. Tolerance lifts published rows, so readers are
-never mixed in one table.
+had. `serving` is what a user gets: tolerant, and the last word counts. `free_text` also finds a position in sentences,
+for systems that were asked for no form. Tolerance lifts published rows, so readers are never mixed in one table.
 """
 
 from __future__ import annotations
@@ -15,13 +15,23 @@ from typing import Any, Literal, get_args
 
 from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.labelled_answer_parser import answer_tags, labelled_answer
+from tts.dialects.prose_coordinates import last_point_in
 from tts.dialects.served.geo_adapt import answer_in_block
 from tts.dialects.stated_answer import StatedAnswer
 from tts.eval.fields import StatedPlace, point_from
 from tts.rewards.released import geoagent_answer, reverse_reward, thinking_with_map_reward
 
 ParserName = Literal[
-    "paper", "serving", "verifier", "reverse", "reverse_reward", "geoagent", "geovista", "spotagent", "geo_adapt"
+    "paper",
+    "serving",
+    "free_text",
+    "verifier",
+    "reverse",
+    "reverse_reward",
+    "geoagent",
+    "geovista",
+    "spotagent",
+    "geo_adapt",
 ]
 PARSER_NAMES: tuple[ParserName, ...] = get_args(ParserName)
 NAME_READERS: frozenset[ParserName] = frozenset({"geoagent", "geovista"})
@@ -41,6 +51,14 @@ def parse_verifier(text: str) -> StatedPlace | None:
 def parse_serving(text: str) -> StatedPlace | None:
     """The last well-formed answer; None when there is none or it abstains from a point."""
     return _place_of_answer(answer_from_json(text))
+
+
+def parse_free_text(text: str) -> StatedPlace | None:
+    """As `serving`; a text without such an object states its position in sentences, and no names."""
+    if (answer := answer_from_json(text)) is not None:
+        return _place_of_answer(answer)
+    point = last_point_in(text)
+    return None if point is None else StatedPlace(point)
 
 
 def parse_reverse(text: str) -> StatedPlace | None:
@@ -79,6 +97,7 @@ def parse_geo_adapt(text: str) -> StatedPlace | None:
 PARSERS: dict[ParserName, Callable[[str], StatedPlace | None]] = {
     "paper": parse_paper,
     "serving": parse_serving,
+    "free_text": parse_free_text,
     "verifier": parse_verifier,
     "reverse": parse_reverse,
     "reverse_reward": parse_reverse_reward,
