@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
@@ -13,18 +12,16 @@ from rich.table import Table
 from deployments.cli.console import STDERR, config_option
 from deployments.cli.eval_card import card
 from deployments.cli.eval_reread import reread_run
-from deployments.cli.eval_rewards import geocoded_option, rewards
+from deployments.cli.eval_rewards import rewards
 from deployments.cli.eval_run import run
+from deployments.cli.eval_score import make_place_names, parser_option, score
 from deployments.cli.text_console import TextConsole, styled_text
 from deployments.config import AppArgs
 from deployments.wiring.parts import make_world
-from tts.domain.geo import LatLon
-from tts.domain.tooling import Datum
-from tts.eval.answer_parsers import PARSER_NAMES, ParserName
+from tts.eval.answer_parsers import ParserName
 from tts.eval.datasets import DATASETS
 from tts.eval.datasets.mapbench import PARTS_FILE
 from tts.eval.datasets.mapbench_parts import parts_from_logs
-from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.compare import compare
 from tts.eval.runs.dependence import note_on_calibration
 from tts.eval.runs.parquet import to_parquet
@@ -32,61 +29,14 @@ from tts.eval.runs.record import read_records
 from tts.eval.runs.report import markdown, report
 from tts.eval.scenes.generate import SceneMaker, write_scenes
 from tts.eval.scenes.words import SPLITS, Split
-from tts.eval.score import ScoreOptions, score_file
-from tts.geodata.countries import Countries
-from tts.geodata.store import DataStore
 from tts.verify.consensus.calibration_in_use import calibration_in_use
 
 _STDOUT = TextConsole()
-_parser_option = click.option(
-    "--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True, help="How answers are read."
-)
-_DATUMS = click.Choice(["WGS-84", "GCJ-02"], case_sensitive=False)
 
 
 @click.group()
 def command() -> None:
     """Run data sets; score, compare and report the results. See docs/evaluation.md."""
-
-
-@command.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@_parser_option
-@click.option("--datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the true positions.")
-@click.option("--answers-datum", type=_DATUMS, default="WGS-84", show_default=True, help="Datum of the answers.")
-@click.option("--names", is_flag=True, help="Compare the names of countries and cities too. Needs `geotts data build`.")
-@geocoded_option
-@config_option
-def score(
-    args: AppArgs,
-    files: tuple[Path, ...],
-    parser: str,
-    datum: str,
-    answers_datum: str,
-    names: bool,
-    geocoded: Mapping[str, LatLon] | None,
-) -> None:
-    """Score the outputs of any system. Prints one JSON line for each file; shares are percentages of all rows.
-
-    FILES are JSON Lines, JSON, CSV, TSV or Parquet. The parser reads the answer in each output. `paper` takes the first
-    valid JSON object with lat, lon, city and country, as the published tables of Thinking with Map do. `serving` also
-    accepts other forms. Each other parser reads as the code of its system does (docs/evaluation.md). The answers for
-    `geoagent` and `geovista` are names: add --names, or --geocoded with their positions. If a datum is GCJ-02,
-    positions are converted before distances are computed; `acc_as_written` has the figures without conversion.
-    """
-    options = ScoreOptions(
-        parser=cast(ParserName, parser),
-        datum=cast(Datum, datum),
-        answers_datum=cast(Datum, answers_datum),
-        names=_make_place_names(args) if names else None,
-        geocoded=geocoded or {},
-    )
-    for path in files:
-        scored = score_file(path, options)
-        click.echo(scored.json_bytes().decode())
-        if scored.unparsed == scored.n:
-            none = f"{path}: none of {scored.n} rows has an answer that --parser {parser} can read"
-            STDERR.print(styled_text((none, "yellow")))
 
 
 @command.command()
@@ -105,7 +55,7 @@ def convert(source: Path, target: Path | None) -> None:
 @config_option
 def compare_runs(args: AppArgs, first: Path, second: Path, as_json: bool) -> None:
     """Compare two runs on the photos that both have: differences with 95 % intervals, and two-sided p values."""
-    found = compare(read_records(first), read_records(second), _make_place_names(args))
+    found = compare(read_records(first), read_records(second), make_place_names(args))
     if as_json:
         click.echo(found.json_bytes().decode())
         return
@@ -130,7 +80,7 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
     answered.
     """
     further = [read_records(other) for other in others]
-    found = report(read_records(run_file), _make_place_names(args), further, make_world(args.data_dir))
+    found = report(read_records(run_file), make_place_names(args), further, make_world(args.data_dir))
     click.echo(found.json_bytes().decode() if as_json else markdown(found))
     if found.dependence is None:
         return
@@ -146,7 +96,7 @@ def report_run(args: AppArgs, run_file: Path, others: tuple[Path, ...], as_json:
 @click.option(
     "--hits", type=click.IntRange(min=1), help="Logs in which an easy photo is found; default: more than half."
 )
-@_parser_option
+@parser_option
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
@@ -192,11 +142,8 @@ def scenes(folder: Path, count: int, split: str, seed: int, near: bool) -> None:
     click.echo(f"{folder}: {count} scenes in {len(maker.languages)} languages")
 
 
+command.add_command(score)
 command.add_command(run)
 command.add_command(card)
 command.add_command(rewards)
 command.add_command(reread_run)
-
-
-def _make_place_names(args: AppArgs) -> PlaceNames:
-    return PlaceNames(Countries(), DataStore(args.data_dir).gazetteer())

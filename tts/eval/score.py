@@ -6,7 +6,7 @@ reported too, because published tables for Chinese photos rarely state the datum
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -30,9 +30,12 @@ from tts.eval.metrics.accuracy import (
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.reader_rewards import REWARDED, reward_of
 from tts.eval.rows import Row, read_rows
+from tts.eval.truth_table import JoinedRows
 from tts.geodata.datum import as_wgs84
 from tts.rewards.released.geoagent_answer import answer_for_geocoding
 from tts.rewards.released.geovista_reward import Levels, names_by_rule
+
+_MAX_UNREADABLE = 20
 
 
 class Score(Value):
@@ -42,6 +45,11 @@ class Score(Value):
     `acc_as_written` is `acc` without the conversion of datums. Names are compared when a gazetteer was given. `reward`
     is the mean of the score that the reader's authors give (0 to 1, coordinates as written) and `levels` has country,
     state and city by whole words; both are there for the readers that have them.
+
+    `unparsed` counts the rows without an answer. `abstained` of them state nothing; the others hold an answer that
+    could not be read, and `unreadable` has the numbers of the first 20. `failures` counts the requests of a run file
+    that failed; they are no part of `n`. With a table of truths, `missing` counts its photos without a row, and
+    `not_in_truth` the rows whose photo it does not have; those are not scored.
     """
 
     file: str
@@ -61,6 +69,11 @@ class Score(Value):
     city: float | None = None
     reward: float | None = None
     levels: dict[str, float] | None = None
+    abstained: int = 0
+    unreadable: tuple[int, ...] = ()
+    failures: int = 0
+    missing: int | None = None
+    not_in_truth: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +99,9 @@ class _Columns:
     true: list[LatLon] = field(default_factory=list)
     n: int = 0
     parsed: int = 0
+    abstained: int = 0
+    failures: int = 0
+    unreadable: list[int] = field(default_factory=list)
     countries: int = 0
     cities: int = 0
     reward: float = 0.0
@@ -109,12 +125,23 @@ def score_file(path: Path, options: ScoreOptions | None = None) -> Score:
     return score_rows(read_rows(path), str(path), options or ScoreOptions())
 
 
+def score_joined(joined: JoinedRows, name: str, options: ScoreOptions) -> Score:
+    """Score the outputs of a file that were joined with their truths."""
+    scored = score_numbered(joined.rows, name, options)
+    return scored.model_copy(update={"missing": len(joined.missing), "not_in_truth": len(joined.unknown)})
+
+
 def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
     """Score rows that were read already; `name` stands in the result and in messages."""
+    return score_numbered(enumerate(rows, 1), name, options)
+
+
+def score_numbered(rows: Iterable[tuple[int, Row]], name: str, options: ScoreOptions) -> Score:
+    """Score rows that stand under these numbers in their file."""
     columns = _Columns()
-    for row in rows:
+    for number, row in _without_failures(rows, columns):
         columns.n += 1
-        where = f"{name}, row {columns.n}"
+        where = f"{name}, row {number}"
         truth = truth_of(row, where)
         answer = answer_of(row, where)
         guess = place_of_answer(answer, options.parser, options.geocoded)
@@ -124,6 +151,9 @@ def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
             for level, right in names_by_rule(answer.text or "", names_of(row))._asdict().items():
                 columns.levels[level] += right
         if guess is None or (guess.point is None and options.parser not in NAME_READERS):
+            columns.abstained += answer.is_empty
+            if not answer.is_empty and len(columns.unreadable) < _MAX_UNREADABLE:
+                columns.unreadable.append(number)
             continue
         columns.parsed += 1
         if options.names is not None:
@@ -134,8 +164,17 @@ def score_rows(rows: Iterable[Row], name: str, options: ScoreOptions) -> Score:
             columns.guesses.append(guess.point)
             columns.true.append(truth.point)
     if not columns.n:
-        raise DataError(f"{name} has no rows to score")
+        why = f": all {columns.failures} requests failed" if columns.failures else ""
+        raise DataError(f"{name} has no rows to score{why}")
     return _score(columns, name, options)
+
+
+def _without_failures(rows: Iterable[tuple[int, Row]], columns: _Columns) -> Iterator[tuple[int, Row]]:
+    for number, row in rows:
+        if row.get("failure") and "config_sha256" in row:  # a record of a run file
+            columns.failures += 1
+        else:
+            yield number, row
 
 
 def place_of_answer(
@@ -173,6 +212,9 @@ def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
         city=None if options.names is None else round(100.0 * columns.cities / columns.n, 2),
         reward=round(columns.reward / columns.n, 6) if options.parser in REWARDED else None,
         levels=_percent(columns.levels, columns.n) if options.parser == "geovista" else None,
+        abstained=columns.abstained,
+        unreadable=tuple(columns.unreadable),
+        failures=columns.failures,
     )
 
 
