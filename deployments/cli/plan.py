@@ -21,7 +21,6 @@ from tts.eval.budget_fitting import fit_budget
 from tts.eval.budget_frontier import frontier_svg
 from tts.eval.budget_frontier_text import frontier_lines
 from tts.eval.budget_policies import policy_table
-from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
 from tts.routing.budget_planner import BudgetChoice, BudgetPlanner
 from tts.routing.budget_table import RADIUS_KM, Amount, ways_of_request
@@ -107,7 +106,7 @@ def _check_inputs(runs: Sequence[Path], policy: int | None, out: Path | None, or
 
 def _read_runs(runs: Sequence[Path]) -> dict[str, list[Record]]:
     return {
-        str(path): records_of_parquet(path) if path.suffix == ".parquet" else read_records(path) for path in runs
+        str(path): read_records(path) for path in runs
     }  # fmt: skip
 
 

@@ -16,7 +16,6 @@ from tts.domain.trajectory import Trajectory
 from tts.errors import DataError
 from tts.eval.panel import Panel, panels_from_logs
 from tts.eval.runs.kind_of_n import RolloutsOfAnswer, kinds_in_words, rollouts_of
-from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import read_records
 
 _INCOMPLETE_ONE_IN = 4
@@ -42,7 +41,7 @@ def cases_of(source: Path) -> list[LabelledCase]:
         return cases_of_panels(*panels_from_logs(source))
     if not source.exists():
         raise DataError(f"there is no run at {source}")
-    records = records_of_parquet(source) if source.suffix == ".parquet" else read_records(source)
+    records = read_records(source)
     return [
         LabelledCase(r.sample, r.truth.point, r.run.trajectories)
         for r in records

@@ -11,7 +11,6 @@ from tts.domain.trajectory import Trajectory
 from tts.domain.value import Value
 from tts.eval.labelled_cases import LabelledCase, cases_of
 from tts.eval.runs.kind_of_n import RolloutsOfAnswer, rollouts_of
-from tts.eval.runs.parquet import records_of_parquet
 from tts.eval.runs.record import Record, read_records
 from tts.verify.consensus.calibration import Calibration
 from tts.verify.evidence.world import World
@@ -81,7 +80,7 @@ def card_rows(source: Path, world: World, calibration: Calibration) -> list[Card
     """
     if source.is_dir():
         return [_row_from_case(case, world, calibration) for case in cases_of(source)]
-    return rows_of_records(records_of_parquet(source) if source.suffix == ".parquet" else read_records(source), world)
+    return rows_of_records(read_records(source), world)
 
 
 def rows_of_records(records: Sequence[Record], world: World) -> list[CardRow]:

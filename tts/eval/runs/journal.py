@@ -28,7 +28,8 @@ class Journal:
         """Create or repair the file.
 
         Raises:
-            DataError: when it cannot be written, another process writes it, or a line in its middle is damaged.
+            DataError: when it cannot be written, another process writes it, or it holds no lines of JSON; then it is
+                left as it is.
         """
         self.path = path
         self._write_lock = threading.Lock()
@@ -42,6 +43,9 @@ class Journal:
         except OSError as error:
             os.close(self._fd)
             raise DataError(f"{path} is being written by another process") from error
+        if not _may_be_journal(self._fd):
+            os.close(self._fd)
+            raise DataError(f"{path} exists and holds no JSON Lines, so nothing is added to it: choose another file")
         self.repaired_bytes = _cut_torn_tail(self._fd)
         _sync_folder(path.parent)
 
@@ -84,6 +88,15 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
                     yield number, line
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _may_be_journal(fd: int) -> bool:
+    """Whether the first line is JSON, or a line that was begun: a crash leaves part of an object, or zeros."""
+    head = os.pread(fd, _TAIL_STEP_BYTES, 0)
+    first, newline, _ = head.partition(b"\n")
+    if not newline or not head.startswith(b"{"):
+        return head[:1] in (b"", b"{", b"\0")
+    return _is_json(first)
 
 
 def _cut_torn_tail(fd: int) -> int:

@@ -37,6 +37,8 @@ def read_located(path: Path) -> list[LocatedPhoto]:
 
 
 def _photos_of_file(path: Path) -> list[LocatedPhoto]:
+    if path.suffix == ".parquet":
+        return [_photo_of_record(record) for record in read_records(path)]
     objects = list(_objects(path))
     try:
         if "seq" in objects[0] and "type" in objects[0]:

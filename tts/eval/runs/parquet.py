@@ -18,8 +18,10 @@ def to_parquet(source: Path, target: Path) -> int:
     """Convert a run file; returns the number of rows. The target is replaced in one step.
 
     Raises:
-        DataError: when pyarrow is missing, or the source is not a run file.
+        DataError: when pyarrow is missing, the source is not a run file, or the target is not named .parquet.
     """
+    if target.suffix.lower() != ".parquet":
+        raise DataError(f"{target} would be a Parquet file: give it a name that ends in .parquet")
     try:
         import pyarrow as arrow  # noqa: PLC0415  optional: the `parquet` extra
         from pyarrow import parquet  # noqa: PLC0415  optional, as above
@@ -85,11 +87,3 @@ def _row(record: Record) -> dict[str, Any]:
         "tool_calls": answer.usage.tool_calls,
         "tokens": answer.usage.prompt_tokens + answer.usage.completion_tokens,
     }
-
-
-def records_of_parquet(path: Path) -> list[Record]:
-    """The records back from a converted file: nothing was lost on the way."""
-    from pyarrow import parquet  # noqa: PLC0415  optional, as above
-
-    column = parquet.read_table(path, columns=["record"]).column("record").to_pylist()
-    return [Record.model_validate_json(text) for text in column]

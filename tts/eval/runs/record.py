@@ -7,6 +7,7 @@ no second pass over the model.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +18,7 @@ from tts.domain.request import LocateOptions
 from tts.domain.trajectory import Run
 from tts.domain.value import Value
 from tts.errors import DataError
+from tts.eval.rows import read_rows
 from tts.eval.runs.journal import lines_of
 from tts.eval.sample import Truth
 
@@ -55,20 +57,30 @@ def record_from(run: Run, base: Record) -> Record:
 def read_records(path: Path) -> list[Record]:
     """Records of a run file in order; of a sample that was tried again, the last one. A torn last line is left out.
 
+    A file that ends in .parquet is one that `geotts eval convert` made of a run file: it has the same records.
+
     Raises:
         DataError: naming the line that is not a record of this schema version.
     """
     found: dict[str, Record] = {}
-    for number, line in lines_of(path):
+    is_parquet = path.suffix.lower() == ".parquet"
+    for number, line in _lines_of_parquet(path) if is_parquet else lines_of(path):
         try:
             record = Record.model_validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
             where = ".".join(str(part) for part in first["loc"])
             raise DataError(
-                f"{path}, line {number} is not a record of version {RECORD_VERSION}: {where} {first['msg']}"
+                f"{path}, {'row' if is_parquet else 'line'} {number} is not a record of version {RECORD_VERSION}: "
+                f"{where} {first['msg']}. Run files come from `geotts eval run`; `geotts eval score` reads outputs of "
+                "other systems"
             ) from error
         found[record.sample] = record
     if not found:
         raise DataError(f"{path} holds no records")
     return list(found.values())
+
+
+def _lines_of_parquet(path: Path) -> Iterator[tuple[int, str]]:
+    for number, row in enumerate(read_rows(path), 1):
+        yield number, str(row.get("record") or "{}")

@@ -42,6 +42,21 @@ class Progress:
     answered_by: Provenance | None = None
 
 
+def require_same_run(path: Path, setup: RunSetup) -> None:
+    """Look at the first line of a run file, before anything is written to it; a file that is not there yet is fine.
+
+    Raises:
+        DataError: when the line is no record, or one of another data set, options or configuration.
+    """
+    number, line = next(lines_of(path), (0, b"")) if path.exists() else (0, b"")
+    try:
+        row = orjson.loads(line) if line else None
+    except orjson.JSONDecodeError:
+        return  # the journal decides whether the file may be repaired
+    if row is not None:
+        _require_same(path, number, row, setup)
+
+
 def progress_of(path: Path, setup: RunSetup) -> Progress:
     """Samples in a run file, failures apart; nothing for a file that is not there yet.
 
@@ -57,8 +72,7 @@ def progress_of(path: Path, setup: RunSetup) -> Progress:
             row = orjson.loads(line)
         except orjson.JSONDecodeError:
             continue  # a torn line: the journal cuts it off
-        if (differs := _difference(row, setup)) is not None:
-            raise DataError(f"{path}, line {number} was made with another {differs}: choose another file")
+        _require_same(path, number, row, setup)
         failed[row["sample"]] = bool(row.get("failure"))
         answered_by = answered_by or (row.get("answer") or {}).get("provenance")
     first = Provenance.model_validate(answered_by) if answered_by else None
@@ -113,6 +127,13 @@ async def _run_sample(sample: Sample, solve: Solver, setup: RunSetup) -> Record:
     except GeoTTSError as error:
         record = base.model_copy(update={"failure": error.detail or error.code})
     return record.model_copy(update={"elapsed_s": round(time.perf_counter() - started, 3)})
+
+
+def _require_same(path: Path, number: int, row: Any, setup: RunSetup) -> None:
+    if not isinstance(row, dict) or "dataset" not in row or "sample" not in row:
+        raise DataError(f"{path}, line {number} is no record of a run: choose another file")
+    if (differs := _difference(row, setup)) is not None:
+        raise DataError(f"{path}, line {number} was made with another {differs}: choose another file")
 
 
 def _difference(row: dict[str, Any], setup: RunSetup) -> str | None:

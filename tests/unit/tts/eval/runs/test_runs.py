@@ -26,7 +26,8 @@ from tts.eval.published_results import published_for, published_rows
 from tts.eval.runs.compare import compare
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal, lines_of
-from tts.eval.runs.parquet import records_of_parquet, to_parquet
+from tts.eval.runs.located_files import read_located
+from tts.eval.runs.parquet import to_parquet
 from tts.eval.runs.record import read_records
 from tts.eval.runs.report import markdown, report
 from tts.eval.runs.run_metrics import figures, measure
@@ -157,7 +158,9 @@ def test_the_configuration_is_named_by_the_contents_of_its_files(tmp_path):
     assert len(seen) == 1 + len(files)
 
 
-@given(st.lists(st.integers(0, 10**12), max_size=8), st.binary(max_size=40).filter(lambda b: b"\n" not in b))
+@given(
+    st.lists(st.integers(0, 10**12), min_size=1, max_size=8), st.binary(max_size=40).filter(lambda b: b"\n" not in b)
+)
 def test_a_torn_tail_of_a_journal_is_cut_and_whole_lines_stay(tmp_path_factory, numbers, tail):
     path = tmp_path_factory.mktemp("journal") / "a.jsonl"
     whole = b"".join(b'{"n":%d}\n' % number for number in numbers)
@@ -166,6 +169,23 @@ def test_a_torn_tail_of_a_journal_is_cut_and_whole_lines_stay(tmp_path_factory, 
         assert journal.repaired_bytes == len(tail)
         journal.append(b'{"n":-1}')
     assert path.read_bytes() == whole + b'{"n":-1}\n'
+
+
+@pytest.mark.parametrize("torn", [b'{"n":', b"{", b"\x00" * 4096, b"\x00\n"])
+def test_a_first_line_that_was_not_finished_is_cut(tmp_path, torn):
+    (tmp_path / "a.jsonl").write_bytes(torn)
+    with Journal(tmp_path / "a.jsonl") as journal:
+        assert journal.repaired_bytes == len(torn)
+
+
+@pytest.mark.parametrize(
+    "other", [b"image,lat,lon\na.jpg,1,2\n", b"PAR1\x15\x04", b"[\n1]\n", b'{\n"a": 1\n}\n', b"notes"]
+)
+def test_a_file_of_something_else_is_refused_as_journal_and_left_as_it_is(tmp_path, other):
+    (tmp_path / "mine").write_bytes(other)
+    with pytest.raises(DataError, match="mine exists and holds no JSON Lines"):
+        Journal(tmp_path / "mine")
+    assert (tmp_path / "mine").read_bytes() == other
 
 
 def test_journal_lines_of_zero_bytes_at_the_end_are_cut_too(tmp_path):
@@ -230,10 +250,30 @@ async def test_a_run_file_can_be_scored_and_converted_without_loss(tmp_path):
     records = await run_all(path, samples(3), solve_well)
     pytest.importorskip("pyarrow")
     assert to_parquet(path, tmp_path / "a.parquet") == 3
-    back = records_of_parquet(tmp_path / "a.parquet")
+    back = read_records(tmp_path / "a.parquet")
     assert {record.sample: record for record in back} == {record.sample: record for record in records}
     for file in (path, tmp_path / "a.parquet"):
         assert score_file(file, ScoreOptions()).acc == (0.0, 100.0, 100.0, 100.0, 100.0, 100.0)
+    assert [photo.name for photo in read_located(tmp_path / "a.parquet")] == [one.name for one in read_located(path)]
+
+
+async def test_a_run_file_is_not_replaced_by_its_conversion(tmp_path):
+    path = tmp_path / "a.jsonl"
+    await run_all(path, samples(1), solve_well)
+    for target in (path, tmp_path / "a.csv"):
+        with pytest.raises(DataError, match=r"would be a Parquet file.*\.parquet"):
+            to_parquet(path, target)
+    assert len(read_records(path)) == 1
+
+
+def test_failures_of_a_run_file_are_in_no_figure_of_its_score(tmp_path):
+    failed = record("b", None, failure="down")
+    (tmp_path / "a.jsonl").write_bytes(b"\n".join([record("a", a_run(0.1)).json_line(), failed.json_line(), b""]))
+    score = score_file(tmp_path / "a.jsonl")
+    assert (score.n, score.failures, score.unparsed, score.acc[0]) == (1, 1, 0, 100.0)
+    (tmp_path / "b.jsonl").write_bytes(failed.json_line() + b"\n")
+    with pytest.raises(DataError, match="all 1 requests failed"):
+        score_file(tmp_path / "b.jsonl")
 
 
 @pytest.fixture(scope="module")
