@@ -8,6 +8,7 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,20 +27,21 @@ from tts.domain.plan import Depth
 from tts.domain.request import LocateOptions
 from tts.errors import DataError
 from tts.eval.acceptance.allowance import Allowance
-from tts.eval.datasets import DATASETS, load_dataset
+from tts.eval.datasets import DATASETS, describe_left_out, load_dataset
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.configuration import config_digest
 from tts.eval.runs.journal import Journal
 from tts.eval.runs.one_system import OneSystem
 from tts.eval.runs.record import Record
 from tts.eval.runs.run_metrics import right_country
-from tts.eval.runs.runner import RunSetup, Solver, progress_of, run_samples
+from tts.eval.runs.runner import RunSetup, Solver, progress_of, require_same_run, run_samples
 from tts.eval.runs.solvers import LocalSolver, RemoteSolver
-from tts.eval.sample import Sample
+from tts.eval.sample import LeftOut, Sample
 from tts.geodata.countries import Countries
 from tts.ports.closable import close_each
 
 _MAX_REASON_CHARS = 1000
+_SHOWN_NAMES = 10
 _LINE_EVERY_S = 10.0
 
 
@@ -82,6 +84,11 @@ _LINE_EVERY_S = 10.0
     "--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True, help="The same seed repeats a run."
 )
 @click.option("--retry-failed", is_flag=True, help="Repeat the requests that failed.")
+@click.option(
+    "--skip-unusable",
+    is_flag=True,
+    help="Leave out rows without a position or whose picture is missing. A file beside the run file names them.",
+)
 @config_option
 @profile_options
 def run(
@@ -97,6 +104,7 @@ def run(
     tags: tuple[str, ...],
     seed: int,
     retry_failed: bool,
+    skip_unusable: bool,
     **fields: Any,
 ) -> None:
     """Locate the photos of DATASET in PATH, and write every trajectory to a run file: one JSON line for each photo.
@@ -105,9 +113,13 @@ def run(
     repeated. If requests failed, the exit code is 1; failures do not count as abstentions.
     """
     options = LocateOptions(n_parallel=n, depth=Depth(depth), seed=seed, include="full", **fields)
-    samples = choose_samples(load_dataset(dataset, path, seed=seed), tags, limit)
-    setup = RunSetup(dataset, options, config_digest(args, url))
     target = out or Path("runs") / f"{dataset}-n{n}-{depth}-seed{seed}.jsonl"
+    loaded = load_dataset(
+        dataset, path, seed=seed, skip_unusable=skip_unusable, on_left_out=partial(_name_left_out, target)
+    )
+    samples = choose_samples(loaded, tags, limit)
+    setup = RunSetup(dataset, options, config_digest(args, url))
+    require_same_run(target, setup)
     with Journal(target) as journal:
         if journal.repaired_bytes:
             STDERR.print(f"  cut off {journal.repaired_bytes} bytes of a line that was not finished")
@@ -116,22 +128,43 @@ def run(
         todo = [sample for sample in samples if sample.id not in skip]
         STDERR.print(f"{dataset}: {len(samples)} photos, {len(samples) - len(todo)} done before → {target}")
         try:
-            failures = asyncio.run(_run(args, url, todo, journal, setup, concurrency, before.answered_by))
+            reasons = asyncio.run(_run(args, url, todo, journal, setup, concurrency, before.answered_by))
         except KeyboardInterrupt:
             STDERR.print(f"stopped. To continue, run the same command again: geotts {' '.join(sys.argv[1:])}")
             raise click.exceptions.Exit(EXIT_INTERRUPTED) from None
     STDERR.print(f"done. geotts eval report {target}")
     if options.depth is Depth.AUTO:
         STDERR.print("  to see what depth costs and saves, run it with --depth deep too and name both run files")
-    if failures:
-        why, count = Counter(failures).most_common(1)[0]
-        STDERR.print(
-            f"{len(failures)} of {len(todo)} photos failed, {count} of them so: {clean(why, _MAX_REASON_CHARS)}\n"
-            "They are no part of any figure. To ask again, add --retry-failed to the same command.",
-            markup=False,
-            soft_wrap=True,
-        )
+    failed = progress_of(target, setup).failed
+    names = [sample.key for sample in samples if sample.id in failed]
+    if names:
+        _report_failures(names, len(samples), reasons)
         raise click.exceptions.Exit(EXIT_FAILED)
+
+
+def _report_failures(names: Sequence[str], total: int, reasons: Sequence[str]) -> None:
+    """`names` are the photos of the run file without an answer, `reasons` those of this call, one for each photo."""
+    shown = ", ".join(names[:_SHOWN_NAMES]) + (
+        f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
+    )
+    STDERR.print(
+        f"{len(names)} of {total} photos failed: {clean(shown, _MAX_REASON_CHARS)}", markup=False, soft_wrap=True
+    )
+    if reasons:
+        why, count = Counter(reasons).most_common(1)[0]
+        STDERR.print(f"  {count} of them so: {clean(why, _MAX_REASON_CHARS)}", markup=False, soft_wrap=True)
+    STDERR.print(
+        "They are no part of any figure. To ask again, add --retry-failed to the same command.", soft_wrap=True
+    )
+
+
+def _name_left_out(target: Path, left_out: Sequence[LeftOut]) -> None:
+    if not left_out:
+        return
+    names = target.with_suffix(".left_out.txt")
+    names.parent.mkdir(parents=True, exist_ok=True)
+    names.write_text("".join(f"{one.key}\t{one.reason}\n" for one in left_out), encoding="utf-8")
+    STDERR.print(f"left out: {describe_left_out(left_out)} → {names}", markup=False, soft_wrap=True)
 
 
 def choose_samples(samples: Sequence[Sample], tags: Sequence[str], limit: int | None) -> list[Sample]:

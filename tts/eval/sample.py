@@ -43,6 +43,18 @@ class Sample:
     key: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A row or a photo that makes no sample. `reason` follows a count: "pictures named in … are not under …".
+
+    `is_expected`: the data set leaves such rows out by its nature, such as photos without EXIF where no table is.
+    """
+
+    key: str
+    reason: str
+    is_expected: bool = False
+
+
 def sample_id(dataset: str, key: str, seed: int) -> str:
     """Sixteen hex digits: stable for key and seed, silent about the key."""
     digest = hashlib.blake2b(f"{dataset}\x00{key}".encode(), digest_size=8, key=seed.to_bytes(8, "big", signed=True))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tts.domain.geo import LatLon
 from tts.errors import DataError
-from tts.eval.datasets.base import Dataset, pictures_in
+from tts.eval.datasets.base import Dataset
+from tts.eval.datasets.picture_files import pictures_in
 from tts.eval.sample import Sample, Truth, sample_id
 
 

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from tts.domain.tooling import Datum
 from tts.errors import DataError
-from tts.eval.fields import plain_keys, truth_of
-from tts.eval.rows import Row
-from tts.eval.sample import Sample, Truth, sample_id
+from tts.eval.datasets.picture_files import PictureFiles
+from tts.eval.fields import PICTURE_COLUMNS, has_empty_truth, plain_keys, truth_of
+from tts.eval.rows import Row, read_rows
+from tts.eval.sample import LeftOut, Sample, Truth, sample_id
 from tts.geodata.datum import as_wgs84
 
-_PICTURE_KEYS = (
-    "image", "file", "filename", "file_name", "img", "img_id", "image_id", "image_path", "img_path", "raw_image_path",
-    "path", "photo", "images", "preview",
-)  # fmt: skip
 _PICTURE_FOLDERS = ("", "images", "img", "photos", "raw_image")
-_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp", ".heic", ".tif", ".tiff", ".bmp", ".gif", ".avif")
+_SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(?=\.)")
+_SHOWN_TABLES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """`needs` tells a person what must lie under the path; `load(path, seed)` makes samples in any order."""
+    """`needs` tells a person what must lie under the path; `load(path, seed)` makes samples in any order.
+
+    Rows that make no sample are in it as `LeftOut`, so that they are counted.
+    """
 
     name: str
     about: str
     needs: str
-    load: Callable[[Path, int], list[Sample]]
+    load: Callable[[Path, int], Sequence[Sample | LeftOut]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +47,24 @@ class RowReader:
     tags: Callable[[Row], Sequence[str]] = lambda row: ()
     picture_folders: tuple[str, ...] = ()
 
-    def samples(self, rows: Iterable[Row], table: Path) -> list[Sample]:
-        """Raises DataError naming the first row without truth or picture, and how many pictures are missing."""
-        made: list[Sample] = []
-        missing: list[str] = []
+    def samples(self, rows: Iterable[Row], table: Path) -> list[Sample | LeftOut]:
+        """One for each row. A row without its picture or with an empty position makes no sample.
+
+        Raises:
+            DataError: naming the first row that names no picture, or whose position is none.
+        """
+        made: list[Sample | LeftOut] = []
+        pictures = PictureFiles(self.folder, (*self.picture_folders, *_PICTURE_FOLDERS))
         for number, row in enumerate(rows, 1):
             where = f"{table}, row {number}"
-            key, load = self._picture(row, where)
+            key, load = self._picture(row, where, pictures)
             if load is None:
-                missing.append(key)
-                continue
-            sample = sample_id(self.dataset, key, self.seed)
-            made.append(Sample(sample, load, self._truth(row, where), tuple(self.tags(row)), key))
-        if missing:
-            raise DataError(f"{len(missing)} pictures named in {table} are not under {self.folder}, first {missing[0]}")
+                made.append(LeftOut(key, f"pictures named in {table} are not under {self.folder}"))
+            elif has_empty_truth(row):
+                made.append(LeftOut(key, f"rows of {table} have an empty position"))
+            else:
+                sample = sample_id(self.dataset, key, self.seed)
+                made.append(Sample(sample, load, self._truth(row, where), tuple(self.tags(row)), key))
         return made
 
     def _truth(self, row: Row, where: str) -> Truth:
@@ -74,46 +81,48 @@ class RowReader:
             city=place.city,
         )
 
-    def _picture(self, row: Row, where: str) -> tuple[str, Callable[[], bytes] | None]:
+    def _picture(self, row: Row, where: str, files: PictureFiles) -> tuple[str, Callable[[], bytes] | None]:
         """(source key, loader); no loader when the named file is not there."""
         keys = plain_keys(row)
         for holder in (keys, keys.get("ground_truth"), keys.get("extra_info")):
             if not isinstance(holder, dict):
                 continue
-            for name in _PICTURE_KEYS:
+            for name in (*PICTURE_COLUMNS, "id"):
                 if (found := _embedded_picture(holder.get(name))) is not None:
                     key, data = found
                     if data is not None:
                         return key or f"row {where.rsplit(' ', 1)[-1]}", partial(_return_unchanged, data)
-                    return key, self._file(key)
-        raise DataError(f"{where} names no picture: expected one of {', '.join(_PICTURE_KEYS[:6])}; it has {list(row)}")
-
-    def _file(self, name: str) -> Callable[[], bytes] | None:
-        for folder in (*self.picture_folders, *_PICTURE_FOLDERS):
-            for suffix in ("", ".jpg"):
-                path = self.folder / folder / (name + suffix)
-                if path.is_file():
-                    return path.read_bytes
-        return None
+                    return key, files.loader(key)
+        expected = ", ".join((*PICTURE_COLUMNS[:6], "id"))
+        raise DataError(f"{where} names no picture: expected one of {expected}; it has {list(row)}")
 
 
-def find_table(folder: Path, patterns: Sequence[str], needs: str) -> Path:
-    """The first file that matches, patterns in order, names sorted; `folder` itself when it is a file.
+def find_tables(folder: Path, patterns: Sequence[str], needs: str) -> tuple[Path, ...]:
+    """The file that matches the first pattern that one matches, or all shards of it; `folder` itself when it is a file.
 
     Raises:
-        DataError: when nothing matches, saying what is needed.
+        DataError: when nothing matches, saying what is needed; when several files match; when shards are missing.
     """
     if folder.is_file():
-        return folder
-    for pattern in patterns:
-        if found := sorted(folder.glob(pattern)):
-            return found[0]
-    raise DataError(f"{folder} holds none of {', '.join(patterns)}; needed: {needs}")
+        return (folder,)
+    found = next((found for pattern in patterns if (found := sorted(folder.glob(pattern)))), None)
+    if found is None:
+        raise DataError(f"{folder} holds none of {', '.join(patterns)}; needed: {needs}")
+    shards = {(shard[1], int(shard[2])) for path in found if (shard := _SHARD.search(path.name)) is not None}
+    if len(found) > 1 and (len(shards) != 1 or not all(_SHARD.search(path.name) for path in found)):
+        names = ", ".join(path.name for path in found[:_SHOWN_TABLES])
+        raise DataError(f"{folder} holds {len(found)} tables: {names}. Give the path of the one to read")
+    for name, count in shards:
+        if len(found) != count:
+            raise DataError(
+                f"{folder} holds {len(found)} of the {count} files of {name}. Give the path of one to read it"
+            )
+    return tuple(found)
 
 
-def pictures_in(folder: Path) -> list[Path]:
-    """The pictures in a folder and the folders below it, by the ends of their names; sorted."""
-    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in _SUFFIXES)
+def rows_of(tables: Sequence[Path]) -> Iterator[Row]:
+    """The rows of the shards of one table, in order. Raises DataError when one cannot be read."""
+    return chain.from_iterable(map(read_rows, tables))
 
 
 def _embedded_picture(value: Any) -> tuple[str, bytes | None] | None:

@@ -5,13 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 from tts.domain.exif_claims import file_claim
-from tts.eval.datasets.base import Dataset, RowReader, find_table, pictures_in
+from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.datasets.picture_files import pictures_in
 from tts.eval.fields import plain_keys
-from tts.eval.rows import Row, read_rows
-from tts.eval.sample import Sample, Truth, sample_id
+from tts.eval.rows import Row
+from tts.eval.sample import LeftOut, Sample, Truth, sample_id
 
-_NEEDS = "labels.jsonl (file, lat, lon, …), a CSV or JSON table of the same, or photos with GPS positions in their EXIF"
-_TABLES = ("labels.jsonl", "labels.csv", "labels.json", "*.csv", "*.jsonl")
+_NEEDS = (
+    "labels.jsonl (file, lat, lon, …), a CSV, TSV, JSON or Parquet table of the same, or photos with GPS positions in "
+    "their EXIF"
+)
+_TABLES = (
+    "labels.jsonl", "labels.csv", "labels.json", "metadata.csv", "metadata.jsonl", "*.csv", "*.tsv", "*.jsonl",
+    "*.parquet", "data/*.parquet",
+)  # fmt: skip
+_JSON_TABLE = "*.json"  # photo programs write one for each photo: only a single one is a table
 
 
 def _tags(row: Row) -> tuple[str, ...]:
@@ -25,21 +33,25 @@ def _tags(row: Row) -> tuple[str, ...]:
     return (*tags, *(str(tag) for tag in listed)) if isinstance(listed, list) else tuple(tags)
 
 
-def _load(path: Path, seed: int) -> list[Sample]:
-    if path.is_dir() and not any(any(path.glob(pattern)) for pattern in _TABLES):
+def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
+    patterns = _TABLES if len([*path.glob(_JSON_TABLE)]) != 1 else (*_TABLES, _JSON_TABLE)
+    if path.is_dir() and not any(any(path.glob(pattern)) for pattern in patterns):
         return _samples_from_exif(path, seed)
-    table = find_table(path, _TABLES, _NEEDS)
-    return RowReader("folder", table.parent, seed, tags=_tags).samples(read_rows(table), table)
+    tables = find_tables(path, patterns, _NEEDS)
+    folder = path if path.is_dir() else path.parent
+    return RowReader("folder", folder, seed, tags=_tags).samples(rows_of(tables), tables[0])
 
 
-def _samples_from_exif(folder: Path, seed: int) -> list[Sample]:
+def _samples_from_exif(folder: Path, seed: int) -> list[Sample | LeftOut]:
     """Photos without a position are left out: most phones write one, most editors remove it."""
-    samples = []
+    samples: list[Sample | LeftOut] = []
     for picture in pictures_in(folder):
+        key = picture.relative_to(folder).as_posix()
         if (point := file_claim(picture.read_bytes()).point) is not None:
-            key = picture.relative_to(folder).as_posix()
             truth = Truth(point=point, accuracy_radius_m=20.0)
             samples.append(Sample(sample_id("folder", key, seed), picture.read_bytes, truth, ("exif",), key))
+        else:
+            samples.append(LeftOut(key, "photos have no position in their EXIF", is_expected=True))
     return samples
 
 

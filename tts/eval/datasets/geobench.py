@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_table
+from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
 from tts.eval.fields import plain_keys
-from tts.eval.rows import Row, read_rows
-from tts.eval.sample import Sample
+from tts.eval.rows import Row
+from tts.eval.sample import LeftOut, Sample
 
 _NEEDS = "a Parquet or JSON Lines file of rows with `metadata` or `ground_truth` (lat, lng) and pictures or their paths"
 
@@ -17,10 +17,10 @@ def _tags(row: Row) -> tuple[str, ...]:
     return (f"type:{kind}",) if kind else ()
 
 
-def _load(path: Path, seed: int) -> list[Sample]:
-    table = find_table(path, ("*test*.parquet", "*.parquet", "data/*.parquet", "*.jsonl", "*.json"), _NEEDS)
+def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
+    tables = find_tables(path, ("*test*.parquet", "*.parquet", "data/*.parquet", "*.jsonl", "*.json"), _NEEDS)
     return RowReader("geobench", path if path.is_dir() else path.parent, seed, tags=_tags).samples(
-        read_rows(table), table
+        rows_of(tables), tables[0]
     )
 
 

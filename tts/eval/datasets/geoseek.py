@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_table
+from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
 from tts.eval.fields import plain_keys
-from tts.eval.rows import Row, read_rows
-from tts.eval.sample import Sample
+from tts.eval.rows import Row
+from tts.eval.sample import LeftOut, Sample
 
 _NEEDS = "a JSON Lines, JSON, CSV or Parquet file of rows with lat, lon or lng, names, and pictures or their paths"
 
@@ -29,9 +29,9 @@ def _tags(row: Row) -> tuple[str, ...]:
     return ("locatable" if score >= 5 else "hardly_locatable", f"rating:{rating}")
 
 
-def _load(path: Path, seed: int) -> list[Sample]:
-    table = find_table(path, ("*val*.parquet", "*val*.json*", "*val*.csv", "*.parquet", "*.json*", "*.csv"), _NEEDS)
-    return RowReader("geoseek_val", table.parent, seed, tags=_tags).samples(read_rows(table), table)
+def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
+    tables = find_tables(path, ("*val*.parquet", "*val*.json*", "*val*.csv", "*.parquet", "*.json*", "*.csv"), _NEEDS)
+    return RowReader("geoseek_val", tables[0].parent, seed, tags=_tags).samples(rows_of(tables), tables[0])
 
 
 GEOSEEK_VAL = Dataset("geoseek_val", "street photos with names at three levels, WGS-84", _NEEDS, _load)

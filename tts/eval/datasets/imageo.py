@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_table
+from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
 from tts.eval.fields import plain_keys
-from tts.eval.rows import Row, read_rows
-from tts.eval.sample import Sample
+from tts.eval.rows import Row
+from tts.eval.sample import LeftOut, Sample
 
 _NEEDS = "a Parquet, JSON Lines or CSV file of rows with a truth (lat, lon) and pictures or their paths"
 
@@ -17,9 +17,9 @@ def _tags(row: Row) -> tuple[str, ...]:
     return (f"part:{source}",) if source else ()
 
 
-def _load(path: Path, seed: int) -> list[Sample]:
-    table = find_table(path, ("*test*.parquet", "*.parquet", "*.jsonl", "*.json", "*.csv"), _NEEDS)
-    return RowReader("imageo2_test", table.parent, seed, tags=_tags).samples(read_rows(table), table)
+def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
+    tables = find_tables(path, ("*test*.parquet", "*.parquet", "*.jsonl", "*.json", "*.csv"), _NEEDS)
+    return RowReader("imageo2_test", tables[0].parent, seed, tags=_tags).samples(rows_of(tables), tables[0])
 
 
 IMAGEO = Dataset("imageo2_test", "crowd photos of places, WGS-84", _NEEDS, _load)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_table
+from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
 from tts.eval.fields import plain_keys
 from tts.eval.rows import Row, read_rows
-from tts.eval.sample import Sample
+from tts.eval.sample import LeftOut, Sample
 
 PARTS_FILE = "parts.jsonl"
 _NEEDS = "a Parquet or JSON Lines file of rows with `ground_truth` (lat, lon in GCJ-02) and pictures or their paths"
@@ -33,16 +33,16 @@ def _parts(folder: Path) -> dict[str, str]:
     return {str(row["index"]): str(row["part"]) for row in read_rows(file)} if file.is_file() else {}
 
 
-def _load(path: Path, seed: int) -> list[Sample]:
-    table = find_table(path, ("*test*.parquet", "*.parquet", "[!p]*.jsonl", "*.json"), _NEEDS)
-    parts = _parts(table.parent)
+def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
+    tables = find_tables(path, ("*test*.parquet", "*.parquet", "[!p]*.jsonl", "*.json"), _NEEDS)
+    parts = _parts(tables[0].parent)
 
     def tags(row: Row) -> tuple[str, ...]:
         part = parts.get(str(plain_keys(row).get("index")))
         return _tags(row) or (() if part is None else (part,))
 
-    reader = RowReader("mapbench", table.parent, seed, datum="GCJ-02", tags=tags)
-    return reader.samples(read_rows(table), table)
+    reader = RowReader("mapbench", tables[0].parent, seed, datum="GCJ-02", tags=tags)
+    return reader.samples(rows_of(tables), tables[0])
 
 
 MAPBENCH = Dataset("mapbench", "points of interest in China, GCJ-02, easy and hard", _NEEDS, _load)

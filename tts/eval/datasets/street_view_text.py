@@ -10,17 +10,17 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from tts.errors import DataError
-from tts.eval.datasets.base import Dataset, RowReader, find_table
+from tts.eval.datasets.base import Dataset, RowReader, find_tables
 from tts.eval.rows import Row, read_rows
-from tts.eval.sample import Sample
+from tts.eval.sample import LeftOut, Sample
 
 _NEEDS = (
     "test.xml (or train.xml), the pictures in img/, and locations.csv with image, lat, lon of the geocoded addresses"
 )
 
 
-def _load(path: Path, seed: int) -> list[Sample]:
-    table = find_table(path, ("test.xml", "train.xml", "*.xml"), _NEEDS)
+def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
+    (table,) = find_tables(path, ("test.xml", "train.xml", "*.xml"), _NEEDS)
     located = {str(row.get("image", "")).strip(): row for row in read_rows(_locations(table.parent))}
     rows: list[Row] = []
     for image in _images(table):
@@ -33,7 +33,7 @@ def _load(path: Path, seed: int) -> list[Sample]:
 
 
 def _locations(folder: Path) -> Path:
-    return find_table(folder, ("locations.csv", "locations.jsonl", "locations.json"), _NEEDS)
+    return find_tables(folder, ("locations.csv", "locations.jsonl", "locations.json"), _NEEDS)[0]
 
 
 def _images(table: Path) -> list[ElementTree.Element]:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_table
-from tts.eval.rows import read_rows
-from tts.eval.sample import Sample
+from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.sample import LeftOut, Sample
 
 _NEEDS = "yfcc4k*.csv with IMG_ID, LAT, LON and the pictures beside it, in images/ or in yfcc4k/"
 
 
-def _load(path: Path, seed: int) -> list[Sample]:
-    table = find_table(path, ("yfcc4k*.csv", "*.csv"), _NEEDS)
-    return RowReader("yfcc4k", table.parent, seed, picture_folders=("yfcc4k",)).samples(read_rows(table), table)
+def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
+    tables = find_tables(path, ("yfcc4k*.csv", "*.csv"), _NEEDS)
+    return RowReader("yfcc4k", tables[0].parent, seed, picture_folders=("yfcc4k",)).samples(rows_of(tables), tables[0])
 
 
 YFCC4K = Dataset("yfcc4k", "4,536 photos of YFCC100M, WGS-84", _NEEDS, _load)

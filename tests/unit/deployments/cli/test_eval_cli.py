@@ -118,6 +118,62 @@ def test_scores_are_one_json_line_a_file(tmp_path):
     assert (scores[0]["n"], scores[0]["unparsed"], scores[0]["acc"]) == (1, 0, [100.0] * 6)
 
 
+def test_photos_that_are_missing_or_damaged_are_named_each_time(data_store, photos, tmp_path):
+    table = ["IMG_ID,LAT,LON"]
+    for i in range(4):
+        table.append(f"{i}.jpg,{53.5 if i != 2 else ''},{10 if i != 2 else ''}")
+        if i:
+            (tmp_path / f"{i}.JPG").write_bytes((photos / f"{i}.jpg").read_bytes() if i != 3 else b"no picture")
+    (tmp_path / "im2gps3k.csv").write_text("\n".join(table))
+    run_file = tmp_path / "runs" / "a.jsonl"
+    command = ["eval", "run", "im2gps3k", tmp_path, "--n", "1", "--out", run_file, *ENGINE]
+    code, _, err = finish(geotts(*command))
+    assert (code, run_file.exists()) == (2, False)
+    assert "1 pictures named in" in " ".join(err.split())
+    for _ in range(2):
+        code, _, err = finish(geotts(*command, "--skip-unusable"))
+        assert code == 1, err
+        assert "1 rows of" in err
+        assert "1 of 2 photos failed: 3.jpg" in err
+    named = (tmp_path / "runs" / "a.left_out.txt").read_text().splitlines()
+    assert [line.split("\t")[0] for line in named] == ["0.jpg", "2.jpg"]
+    (tmp_path / "3.JPG").write_bytes((photos / "3.jpg").read_bytes())
+    assert finish(geotts(*command, "--skip-unusable", "--retry-failed"))[0] == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["image,lat,lon\na.jpg,1,2\n", '{"file": "a.jpg", "lat": 1, "lon": 2}\n{"file": "b.jpg"}']
+)
+def test_a_table_that_is_named_as_run_file_is_refused_and_left_as_it_is(photos, tmp_path, text):
+    (tmp_path / "labels").write_text(text)
+    code, _, err = finish(geotts("eval", "run", "folder", photos, "--n", "1", "--out", tmp_path / "labels", *ENGINE))
+    assert code == 2
+    assert "choose another file" in " ".join(err.split())
+    assert (tmp_path / "labels").read_text() == text
+
+
+def test_outputs_are_scored_with_the_truths_of_another_table(tmp_path):
+    (tmp_path / "im2gps3k_places365.csv").write_text(
+        "IMG_ID,LAT,LON\n1.jpg,48.85,2.35\n2.jpg,-33.86,151.2\n3.jpg,1,1\n"
+    )
+    outputs = [("images/2.jpg", "I would say 33°51′36″S, 151.2° E"), ("1", "No idea"), ("9.jpg", "1.0, 1.0")]
+    lines = [json.dumps({"image": image, "response": text}) for image, text in outputs]
+    (tmp_path / "outputs.jsonl").write_text("\n".join(lines))
+    truth = ["--truth", tmp_path / "im2gps3k_places365.csv"]
+    code, out, err = finish(geotts("eval", "score", tmp_path / "outputs.jsonl", *truth, "--parser", "free_text"))
+    score = json.loads(out)
+    assert (code, score["n"], score["unparsed"], score["abstained"], score["unreadable"]) == (0, 3, 2, 1, [2])
+    assert (score["missing"], score["not_in_truth"], score["acc"][0]) == (1, 1, 33.33)
+    assert "1 photos of" in err
+    assert "count as misses (--only-answered leaves them out): 3" in err
+    assert "1 rows are not scored" in err
+    assert "1 of 3 rows have an answer that --parser free_text cannot read: rows 2" in err
+    code, out, _ = finish(geotts("eval", "score", tmp_path / "outputs.jsonl", *truth, "--only-answered"))
+    assert (code, json.loads(out)["n"]) == (0, 2)
+    code, _, err = finish(geotts("eval", "score", tmp_path / "outputs.jsonl", "--only-answered"))
+    assert (code, "--truth" in err) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -8,6 +8,7 @@ from support.basics import sign_bytes
 from tts.domain.geo import LatLon, distance_km
 from tts.errors import DataError
 from tts.eval.datasets import DATASETS, load_dataset
+from tts.eval.sample import LeftOut
 from tts.geodata.datum import to_gcj02
 
 PHOTO = sign_bytes("Here")
@@ -54,6 +55,117 @@ def test_missing_pictures_are_counted_and_the_first_is_named(tmp_path):
     write_csv(tmp_path / "im2gps3k.csv", ROWS)
     with pytest.raises(DataError, match=r"3 pictures named in .*0_owner@N00\.jpg"):
         load_dataset("im2gps3k", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("named", "lies_at"),
+    [
+        ("1.jpg", "im2gps3ktest/1.JPG"),
+        ("1.jpg", "im2gps3ktest/1.jpeg"),
+        ("00/01/1.jpg", "yfcc_25600/00/01/1.jpg"),
+        ("00\\01\\1.jpg", "images/00/01/1.jpg"),
+        ("1", "images/test/03/1.png"),
+    ],
+)
+def test_a_picture_is_found_where_it_was_unpacked(tmp_path, named, lies_at):
+    write_csv(tmp_path / "table.csv", [{"IMG_ID": named, "LAT": 1, "LON": 2}])
+    (tmp_path / lies_at).parent.mkdir(parents=True)
+    (tmp_path / lies_at).write_bytes(PHOTO)
+    (tmp_path / "00" / "02").mkdir(parents=True)
+    (tmp_path / "00" / "02" / "11.jpg").write_bytes(b"another")
+    for name in ("folder", "im2gps3k"):
+        (sample,) = load_dataset(name, tmp_path)
+        assert (sample.key, sample.load()) == (named, PHOTO)
+
+
+def test_a_name_that_fits_two_pictures_is_refused(tmp_path):
+    write_csv(tmp_path / "table.csv", [{"IMG_ID": "1.jpg", "LAT": 1, "LON": 2}])
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "1.jpg").write_bytes(PHOTO)
+    with pytest.raises(DataError, match=r"'1\.jpg' may be .*a/1\.jpg or .*b/1\.jpg"):
+        load_dataset("folder", tmp_path)
+
+
+def test_osv5m_names_its_pictures_by_id(tmp_path):
+    (tmp_path / "images" / "test" / "00").mkdir(parents=True)
+    (tmp_path / "images" / "test" / "00" / "30917.jpg").write_bytes(PHOTO)
+    row = {"id": 30917, "latitude": 1, "longitude": 2, "country": "FR", "region": "R", "sub-region": "S", "city": "C"}
+    write_csv(tmp_path / "test.csv", [row])
+    (sample,) = load_dataset("folder", tmp_path)
+    assert (sample.key, sample.truth.city, sample.load()) == ("30917", "C", PHOTO)
+
+
+def test_unusable_rows_are_counted_and_left_out_only_on_request(tmp_path):
+    rows = [*ROWS, {**ROWS[0], "IMG_ID": "3.jpg", "LAT": "", "LON": ""}]
+    write_csv(tmp_path / "im2gps3k.csv", rows)
+    for row in (*rows[:2], rows[3]):
+        (tmp_path / row["IMG_ID"]).write_bytes(PHOTO)
+    counts = (
+        r"1 pictures named in .*, first 2_owner@N00\.jpg; 1 rows of .* empty position, first 3\.jpg.*--skip-unusable"
+    )
+    with pytest.raises(DataError, match=counts):
+        load_dataset("im2gps3k", tmp_path)
+    told: list[LeftOut] = []
+    samples = load_dataset("im2gps3k", tmp_path, skip_unusable=True, on_left_out=told.extend)
+    assert {sample.key for sample in samples} == {row["IMG_ID"] for row in rows[:2]}
+    assert [one.key for one in told] == ["2_owner@N00.jpg", "3.jpg"]
+
+
+def test_a_position_out_of_range_is_never_left_out(tmp_path):
+    write_csv(tmp_path / "im2gps3k.csv", [{**ROWS[0], "LAT": 151.2, "LON": -33.9}])
+    (tmp_path / ROWS[0]["IMG_ID"]).write_bytes(PHOTO)
+    with pytest.raises(DataError, match=r"row 1 has no true position: .*exchanged"):
+        load_dataset("im2gps3k", tmp_path, skip_unusable=True)
+
+
+def test_a_photo_with_two_rows_is_named(tmp_path):
+    write_csv(tmp_path / "yfcc4k.csv", [*ROWS, ROWS[1]])
+    for row in ROWS:
+        (tmp_path / row["IMG_ID"]).write_bytes(PHOTO)
+    with pytest.raises(DataError, match=r"1 photos twice, such as 1_owner@N00\.jpg"):
+        load_dataset("yfcc4k", tmp_path)
+
+
+def test_of_several_tables_none_is_chosen(tmp_path):
+    for name in ("predictions.csv", "truths.csv"):
+        write_csv(tmp_path / name, [{"image": "a.jpg", "lat": 1, "lon": 2}])
+    (tmp_path / "a.jpg").write_bytes(PHOTO)
+    with pytest.raises(DataError, match=r"2 tables: predictions\.csv, truths\.csv\. Give the path"):
+        load_dataset("folder", tmp_path)
+    assert len(load_dataset("folder", tmp_path / "truths.csv")) == 1
+
+
+@pytest.mark.parametrize("name", ["folder", "geobench"])
+def test_all_shards_of_a_table_are_read(tmp_path, name):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "data").mkdir()
+    shards = [tmp_path / "data" / f"train-0000{n}-of-00002.parquet" for n in range(2)]
+    for n, shard in enumerate(shards):
+        rows = [{"image": {"bytes": PHOTO, "path": None}, "latitude": 10.0 * n + i, "longitude": 2.0} for i in range(2)]
+        parquet.write_table(arrow.Table.from_pylist(rows), shard)
+    assert sorted(sample.truth.point.lat for sample in load_dataset(name, tmp_path)) == [0, 1, 10, 11]
+    assert len(load_dataset(name, shards[1])) == 2
+    shards[0].unlink()
+    with pytest.raises(DataError, match="1 of the 2 files of train"):
+        load_dataset(name, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("table", "rows"),
+    [
+        ("photos.json", json.dumps([{"image": "a.jpg", "lat": 1, "lng": 2}])),
+        ("photos.json", json.dumps({"a.jpg": {"lat": 1, "lng": 2}})),
+        ("photos.tsv", "image\tlat\tlng\na.jpg\t1\t2\n"),
+        ("metadata.csv", "file_name;lat;lng\na.jpg;1,0;2,0\n"),
+    ],
+)
+def test_a_folder_has_its_labels_in_any_table(tmp_path, table, rows):
+    (tmp_path / "a.jpg").write_bytes(PHOTO)
+    (tmp_path / table).write_text(rows)
+    (sample,) = load_dataset("folder", tmp_path)
+    assert (sample.key, sample.truth.point) == ("a.jpg", LatLon(lat=1, lon=2))
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -175,8 +287,12 @@ def geotagged(path, lat, lon):
 def test_photos_with_a_position_are_read_from_a_folder_without_labels(tmp_path):
     geotagged(tmp_path / "a.jpg", -33, 151)
     (tmp_path / "plain.jpg").write_bytes(PHOTO)
-    (sample,) = load_dataset("folder", tmp_path)
+    for name in ("a.jpg", "plain.jpg"):
+        (tmp_path / f"{name}.json").write_text('{"written by": "a photo program"}')
+    told: list[LeftOut] = []
+    (sample,) = load_dataset("folder", tmp_path, on_left_out=told.extend)
     assert (sample.truth.point.lat, sample.truth.point.lon) == pytest.approx((-33.5, 151.26))
+    assert [(one.key, one.reason) for one in told] == [("plain.jpg", "photos have no position in their EXIF")]
 
 
 def test_photos_without_a_position_make_no_data_set(tmp_path):
