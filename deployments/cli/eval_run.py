@@ -239,6 +239,7 @@ class _Tally:
         self.done = 0
         self.failures = 0
         self._right_countries = 0
+        self._named_countries = 0
         self._abstentions = 0
         self._hits_by_km = dict.fromkeys(TABLE_KM[1:], 0)
 
@@ -250,6 +251,7 @@ class _Tally:
         if record.failure:
             self.failures += 1
             return
+        self._named_countries += bool(record.truth.country or record.truth.country_code)
         self._right_countries += right_country(record, self._names)
         point = record.answer.point if record.answer is not None else None
         if point is None:
@@ -263,8 +265,10 @@ class _Tally:
         answered = max(1, self.done - self.failures)
         shares = " ".join(f"@{t:g} {100 * count / answered:.1f}" for t, count in self._hits_by_km.items())
         failed = f" · {self.failures} failed" if self.failures else ""
+        named = self._named_countries
+        country = f" · country {100 * self._right_countries / named:.0f} %" if named else ""
         return (
-            f"{self.done}/{self._total} {shares} % · country {100 * self._right_countries / answered:.0f} % · "
+            f"{self.done}/{self._total} {shares} %{country} · "
             f"abstained {100 * self._abstentions / answered:.0f} %{failed} · {self._remaining_text()}"
         )
 

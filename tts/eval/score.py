@@ -42,9 +42,10 @@ class Score(Value):
     """Figures of one file, in percent unless a unit is named.
 
     `acc` is at 0.5, 2, 10, 25, 200, 750 km, `acc_classic` at 1, 25, 200, 750, 2500 km, both of *all* rows;
-    `acc_as_written` is `acc` without the conversion of datums. Names are compared when a gazetteer was given. `reward`
-    is the mean of the score that the reader's authors give (0 to 1, coordinates as written) and `levels` has country,
-    state and city by whole words; both are there for the readers that have them.
+    `acc_as_written` is `acc` without the conversion of datums. Names are compared when a gazetteer was given; `country`
+    and `city` are shares of the rows whose truth names one. `reward` is the mean of the score that the reader's authors
+    give (0 to 1, coordinates as written) and `levels` has country, state and city by whole words; both are there for
+    the readers that have them.
 
     `unparsed` counts the rows without an answer. `abstained` of them state nothing; the others hold an answer that
     could not be read, and `unreadable` has the numbers of the first 20. `failures` counts the requests of a run file
@@ -104,6 +105,8 @@ class _Columns:
     unreadable: list[int] = field(default_factory=list)
     countries: int = 0
     cities: int = 0
+    named_countries: int = 0
+    named_cities: int = 0
     reward: float = 0.0
     levels: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Levels._fields, 0))
 
@@ -144,6 +147,8 @@ def score_numbered(rows: Iterable[tuple[int, Row]], name: str, options: ScoreOpt
         where = f"{name}, row {number}"
         truth = truth_of(row, where)
         answer = answer_of(row, where)
+        columns.named_countries += bool(truth.country)
+        columns.named_cities += bool(truth.city)
         guess = place_of_answer(answer, options.parser, options.geocoded)
         if answer.text is not None and truth.point is not None:
             columns.reward += reward_of(answer.text, guess, truth.point, options.parser)
@@ -208,8 +213,8 @@ def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
         datum=options.datum,
         answers_datum=options.answers_datum,
         acc_as_written=as_written,
-        country=None if options.names is None else round(100.0 * columns.countries / columns.n, 2),
-        city=None if options.names is None else round(100.0 * columns.cities / columns.n, 2),
+        country=_share(columns.countries, columns.named_countries) if options.names is not None else None,
+        city=_share(columns.cities, columns.named_cities) if options.names is not None else None,
         reward=round(columns.reward / columns.n, 6) if options.parser in REWARDED else None,
         levels=_percent(columns.levels, columns.n) if options.parser == "geovista" else None,
         abstained=columns.abstained,
@@ -220,6 +225,10 @@ def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
 
 def _arrays(points: list[LatLon]) -> tuple[Floats, Floats]:
     return np.array([p.lat for p in points], dtype=np.float64), np.array([p.lon for p in points], dtype=np.float64)
+
+
+def _share(count: int, of: int) -> float | None:
+    return round(100.0 * count / of, 2) if of else None
 
 
 def _percent(counts: Mapping[str, int], n: int) -> dict[str, float]:

@@ -15,7 +15,7 @@ from tts.eval.metrics.intervals import Interval, mcnemar_p, paired_difference, s
 from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.runs.kind_of_n import kind_of_records
 from tts.eval.runs.record import Record
-from tts.eval.runs.run_metrics import RecordColumns, measure
+from tts.eval.runs.run_metrics import RecordColumns, measure, names_city, names_country
 
 
 class Difference(Value):
@@ -30,6 +30,8 @@ class Difference(Value):
 
 class Comparison(Value):
     """Only samples that both runs answered or abstained on count; `left_out` are the others.
+
+    `rows` has country and city where truths name them, over those photos.
 
     `kinds_of_n` says for each of the two runs whether its rollouts are samples of one policy or of a mixture of models.
     """
@@ -50,12 +52,18 @@ def compare(first: Sequence[Record], second: Sequence[Record], names: PlaceNames
     b = {record.sample: record for record in second if not record.failure}
     shared = sorted(a.keys() & b.keys())
     if not shared:
+        if {record.sample for record in first} & {record.sample for record in second}:
+            raise DataError("every photo of both runs failed in one of them: add --retry-failed to its command")
         raise DataError("the runs share no sample: record both on the same data set with the same --seed")
     all_samples = {record.sample for record in (*first, *second)}
     one, two = measure([a[s] for s in shared], names), measure([b[s] for s in shared], names)
     rows = [_share_difference(f"acc@{t:g}km %", _hit_mask(one, t), _hit_mask(two, t)) for t in PAPER_KM]
-    rows.append(_share_difference("country %", one.country, two.country))
-    rows.append(_share_difference("city %", one.city, two.city))
+    for name, known, right in (
+        ("country %", names_country(one.records), (one.country, two.country)),
+        ("city %", names_city(one.records), (one.city, two.city)),
+    ):
+        if known.any():
+            rows.append(_share_difference(name, right[0][known], right[1][known]))
     rows.append(_mean_difference("GeoScore", geoscores(one.errors_km), geoscores(two.errors_km)))
     rows.append(_mean_difference("seconds", _seconds(one), _seconds(two)))
     return Comparison(

@@ -84,7 +84,7 @@ def _photos_of_events(path: Path, objects: list[dict[str, Any]]) -> list[Located
 
 def _photo_of_record(record: Any) -> LocatedPhoto:
     run = (record.run or Run()).model_copy(update={"answer": record.answer})
-    return located_from(record.sample, run).model_copy(update={"failure": record.failure})
+    return located_from(record.key or record.sample, run).model_copy(update={"failure": record.failure})
 
 
 def _photo_of_reply(path: Path, number: int, reply: dict[str, Any]) -> LocatedPhoto:

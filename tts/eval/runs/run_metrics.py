@@ -37,8 +37,9 @@ class Figures(Value):
     """Percentages of all answered requests (`n`), unless a unit is named. None where nothing is known.
 
     `acc` is at 0.5, 2, 10, 25, 200, 750 km, `acc_classic` at 1, 25, 200, 750, 2500 km. `pass_at` and `best_of_n` are
-    over single rollouts, at the thresholds of `acc`. `shared_first_calls` is the share of tool calls of the first two
-    turns that a sibling makes there too. `ece` and `brier_skill` judge the stated confidence.
+    over single rollouts, at the thresholds of `acc`. `country` and `city` are of the photos whose truth names one.
+    `shared_first_calls` is the share of tool calls of the first two turns that a sibling makes there too. `ece` and
+    `brier_skill` judge the stated confidence.
     """
 
     n: int
@@ -51,8 +52,8 @@ class Figures(Value):
     median_km: float | None = None
     mean_km: float | None = None
     geoscore: float = 0.0
-    country: float = 0.0
-    city: float = 0.0
+    country: float | None = None
+    city: float | None = None
     radius90_cover: float | None = None
     radius90_median_km: float | None = None
     ece: float | None = None
@@ -129,8 +130,8 @@ def figures(measured: RecordColumns, *, intervals: bool = False) -> Figures:
         acc_classic=_round_all(accuracy_percent(errors, CLASSIC_KM, slack)),
         acc_intervals=tuple(share_interval(hits(errors, t, slack)) for t in PAPER_KM) if intervals else (),
         geoscore=_round(float(geoscores(errors).mean())),
-        country=_round(100.0 * float(measured.country.mean())),
-        city=_round(100.0 * float(measured.city.mean())),
+        country=_share_of(measured.country, names_country(measured.records)),
+        city=_share_of(measured.city, names_city(measured.records)),
         tool_calls=_round(float(np.mean([one.tool_calls for one in usage]))),
         tokens=_round(float(np.mean([one.prompt_tokens + one.completion_tokens for one in usage]))),
         cost_usd=round(float(np.mean([one.cost_usd for one in usage])), 6),
@@ -147,6 +148,16 @@ def right_country(record: Record, names: PlaceNames) -> bool:
     if answer.country_code and truth.country_code:
         return answer.country_code.upper() == truth.country_code.upper()
     return names.same_country(answer.country or answer.country_code, truth.country or truth.country_code)
+
+
+def names_country(records: Sequence[Record]) -> npt.NDArray[np.bool_]:
+    """Which truths name a country: only these can be compared."""
+    return np.array([bool(one.truth.country or one.truth.country_code) for one in records], dtype=bool)
+
+
+def names_city(records: Sequence[Record]) -> npt.NDArray[np.bool_]:
+    """Which truths name a town."""
+    return np.array([bool(one.truth.city) for one in records], dtype=bool)
 
 
 def rollout_errors_km(record: Record) -> Floats:
@@ -214,6 +225,10 @@ def _shared_percent(measured: RecordColumns) -> float | None:
 
 def _usage(record: Record) -> Usage:
     return record.answer.usage if record.answer is not None else Usage()
+
+
+def _share_of(right: npt.NDArray[np.bool_], known: npt.NDArray[np.bool_]) -> float | None:
+    return _round(100.0 * float(right[known].mean())) if known.any() else None
 
 
 def _round(value: float) -> float:

@@ -138,7 +138,10 @@ def test_photos_that_are_missing_or_damaged_are_named_each_time(data_store, phot
     named = (tmp_path / "runs" / "a.left_out.txt").read_text().splitlines()
     assert [line.split("\t")[0] for line in named] == ["0.jpg", "2.jpg"]
     (tmp_path / "3.JPG").write_bytes((photos / "3.jpg").read_bytes())
-    assert finish(geotts(*command, "--skip-unusable", "--retry-failed"))[0] == 0
+    code, _, err = finish(geotts(*command, "--skip-unusable", "--retry-failed"))
+    assert (code, "country" in err) == (0, False)
+    code, out, _ = finish(geotts("export", run_file, "--as", "csv"))
+    assert (code, sorted(line.split(",")[0] for line in out.splitlines()[1:])) == (0, ["1.jpg", "3.jpg"])
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from tts.errors import DataError
 from tts.eval.answer_parsers import parse_paper, parse_serving
+from tts.eval.metrics.name_agreement import PlaceNames
 from tts.eval.score import ScoreOptions, score_file, score_rows
+from tts.geodata.countries import Countries
 
 ANSWER = '{"lat": 48.85, "lon": 2.35, "city": "Paris", "country": "France"}'
 
@@ -58,6 +60,14 @@ def test_unparsed_rows_are_wrong_at_every_threshold():
     assert score.acc == (33.33, 33.33, 33.33, 66.67, 66.67, 66.67)
     assert score.acc_classic == (33.33, 66.67, 66.67, 66.67, 66.67)
     assert score.coverage == 66.67
+
+
+def test_names_are_compared_where_the_truth_has_them():
+    rows = rows_of(ANSWER, ANSWER, "no idea")
+    rows[1]["ground_truth"] = {"lat": 48.85, "lon": 2.35}
+    options = ScoreOptions(names=PlaceNames(Countries()))
+    assert (score_rows(rows, "x", options).country, score_rows(rows, "x", options).city) == (50.0, 50.0)
+    assert score_rows(rows[1:2], "x", options).country is None
 
 
 def test_datums_are_converted_before_distances_are_taken():

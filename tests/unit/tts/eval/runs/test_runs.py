@@ -254,7 +254,8 @@ async def test_a_run_file_can_be_scored_and_converted_without_loss(tmp_path):
     assert {record.sample: record for record in back} == {record.sample: record for record in records}
     for file in (path, tmp_path / "a.parquet"):
         assert score_file(file, ScoreOptions()).acc == (0.0, 100.0, 100.0, 100.0, 100.0, 100.0)
-    assert [photo.name for photo in read_located(tmp_path / "a.parquet")] == [one.name for one in read_located(path)]
+    for file in (path, tmp_path / "a.parquet"):
+        assert sorted(photo.name for photo in read_located(file)) == ["0", "1", "2"]
 
 
 async def test_a_run_file_is_not_replaced_by_its_conversion(tmp_path):
@@ -325,6 +326,21 @@ def test_compared_runs_are_paired(names):
     assert at_25.p < 1e-4
     with pytest.raises(DataError, match="share no sample"):
         compare(first, [record("x", a_run())], names)
+
+
+def test_names_are_no_misses_where_no_truth_names_them(names):
+    bare = Truth(point=HERE)
+    runs = [record(str(i), a_run(0.1)).model_copy(update={"truth": bare}) for i in range(3)]
+    found = report(runs, names)
+    assert (found.whole.country, found.whole.city) == (None, None)
+    assert not any(row.name in ("country %", "city %") for row in compare(runs, runs, names).rows)
+    found = report([*runs, record("3", a_run(0.1))], names)
+    assert (found.whole.country, found.whole.city) == (100.0, 100.0)
+
+
+def test_runs_that_failed_on_all_photos_of_one_are_refused_with_what_to_do(names):
+    with pytest.raises(DataError, match="--retry-failed"):
+        compare([record("a", a_run())], [record("a", None, failure="down")], names)
 
 
 def test_a_report_stands_beside_the_published_rows(names):
