@@ -9,6 +9,7 @@ import click
 from deployments.cli.console import STDERR
 from tts.domain.geo import HALF_CIRCUMFERENCE_KM, distance_km
 from tts.domain.plan import Locatability
+from tts.errors import DataError
 from tts.eval.runs.record import Record, read_records
 from tts.rewards.papers.geo_adapt_reward import needs_depth, optimal_locatability, reasoning_locatability
 from tts.routing.predictor import fit
@@ -42,6 +43,8 @@ def command(reason: Path, rag: Path, out: Path) -> None:
     without = {record.sample: record for record in read_records(reason) if not record.failure}
     searches = [record for record in read_records(rag) if not record.failure]
     pairs = [(without[record.sample], record) for record in searches if record.sample in without]
+    if not pairs:
+        raise DataError("the runs share no photo with an answer: record both on the same data set with the same --seed")
     parts, targets, labels = [], [], []
     for plain, searched in pairs:
         rated = _joined_rating(plain, searched)
@@ -52,6 +55,8 @@ def command(reason: Path, rag: Path, out: Path) -> None:
         parts.append(rated.parts)
         targets.append(optimal_locatability(visual, reasoning_locatability(reason_km, retrieval_km)))
         labels.append(needs_depth(reason_km, retrieval_km))
+    if not parts:
+        raise DataError(f"none of the {len(pairs)} photos was rated: record one run with routing.method=cues")
     predictor = fit(parts, targets, labels, origin=f"{reason.name} and {rag.name}")
     predictor.write(out)
     STDERR.print(f"{out}: fitted on {predictor.runs} photos, {sum(labels)} of which needed depth")

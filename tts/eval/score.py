@@ -45,7 +45,7 @@ class Score(Value):
     `acc_as_written` is `acc` without the conversion of datums. Names are compared when a gazetteer was given; `country`
     and `city` are shares of the rows whose truth names one. `reward` is the mean of the score that the reader's authors
     give (0 to 1, coordinates as written) and `levels` has country, state and city by whole words; both are there for
-    the readers that have them.
+    the readers that have them, if a row has a text.
 
     `unparsed` counts the rows without an answer. `abstained` of them state nothing; the others hold an answer that
     could not be read, and `unreadable` has the numbers of the first 20. `failures` counts the requests of a run file
@@ -108,6 +108,7 @@ class _Columns:
     named_countries: int = 0
     named_cities: int = 0
     reward: float = 0.0
+    texts: int = 0
     levels: dict[str, int] = field(default_factory=lambda: dict.fromkeys(Levels._fields, 0))
 
     def errors_km(self, guess_datum: Datum, true_datum: Datum) -> Floats:
@@ -150,6 +151,7 @@ def score_numbered(rows: Iterable[tuple[int, Row]], name: str, options: ScoreOpt
         columns.named_countries += bool(truth.country)
         columns.named_cities += bool(truth.city)
         guess = place_of_answer(answer, options.parser, options.geocoded)
+        columns.texts += answer.text is not None
         if answer.text is not None and truth.point is not None:
             columns.reward += reward_of(answer.text, guess, truth.point, options.parser)
         if options.parser == "geovista":
@@ -215,7 +217,7 @@ def _score(columns: _Columns, name: str, options: ScoreOptions) -> Score:
         acc_as_written=as_written,
         country=_share(columns.countries, columns.named_countries) if options.names is not None else None,
         city=_share(columns.cities, columns.named_cities) if options.names is not None else None,
-        reward=round(columns.reward / columns.n, 6) if options.parser in REWARDED else None,
+        reward=round(columns.reward / columns.n, 6) if options.parser in REWARDED and columns.texts else None,
         levels=_percent(columns.levels, columns.n) if options.parser == "geovista" else None,
         abstained=columns.abstained,
         unreadable=tuple(columns.unreadable),

@@ -9,6 +9,7 @@ from tts.domain.answer import Route
 from tts.domain.geo import LatLon, destination
 from tts.domain.plan import Depth, Limits, Locatability
 from tts.domain.request import LocateOptions
+from tts.errors import DataError
 from tts.eval.runs.record import Record
 from tts.eval.sample import Truth
 from tts.ports.locator import Routing
@@ -65,3 +66,13 @@ def test_any_two_runs_calibrate_depth(tmp_path, names, rated_by):
     )
     assert easy < 0.2
     assert hard > 0.8
+
+
+def test_runs_that_say_nothing_of_depth_are_refused_with_what_to_do(tmp_path):
+    reason, rag = runs(tmp_path, rated_by="neither")
+    other = tmp_path / "other.jsonl"
+    other.write_bytes(rag.read_bytes().replace(b'"sample":"', b'"sample":"other'))
+    for deep, message in ((rag, r"none of the 40 photos was rated: .*routing\.method"), (other, "share no photo")):
+        typed = ["calibrate-depth", "--reason", str(reason), "--rag", str(deep), "--out", str(tmp_path / "depth.yaml")]
+        with pytest.raises(DataError, match=message):
+            CliRunner().invoke(cli, typed, standalone_mode=False, catch_exceptions=False)

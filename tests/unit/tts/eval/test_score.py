@@ -180,3 +180,8 @@ def test_the_fast_paper_parser_equals_the_plain_one(text):
     assert (found is None) == (expected is None)
     if found is not None and expected is not None:
         assert (found.point.lat, found.city) == (expected["lat"], expected["city"])
+
+
+def test_a_table_of_positions_has_no_reward_of_texts():
+    assert score_rows([{"gt": [1, 2], "pred_lat": 1, "pred_lon": 2}], "x", ScoreOptions()).reward is None
+    assert score_rows(rows_of(ANSWER), "x", ScoreOptions()).reward == 1.0
