@@ -107,8 +107,8 @@ def _notes_on_answers(scored: Score) -> Iterator[str]:
     unread = scored.unparsed - scored.abstained
     if unread:
         rows = _shown([str(number) for number in scored.unreadable], unread)
-        count = f"{unread} of {scored.n} rows have an answer that --parser {scored.parser} cannot read"
-        yield f"{scored.file}: {count}: rows {rows}"
+        where = f"{unread} of {scored.n} answers: rows {rows}"
+        yield f"{scored.file}: --parser {scored.parser} finds no position in {where}"
     elif scored.abstained == scored.n:
         yield f"{scored.file}: none of {scored.n} rows has an answer"
 

@@ -153,7 +153,7 @@ def _nested_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> RowAnswer
             text = value if isinstance(value, str) else _last_message(value)
             if text is not None:
                 return RowAnswer(text=text, is_empty=_is_empty(text))
-            return RowAnswer(place=place_from(value) or StatedPlace(None), is_empty=_is_empty(value))
+            return RowAnswer(place=place_from(value) or StatedPlace(None), is_empty=_holds_no_position(value))
     return None
 
 
@@ -231,6 +231,14 @@ def _is_empty(value: Any) -> bool:
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or (isinstance(value, str) and value.strip().lower() in _NOTHING)
+
+
+def _holds_no_position(value: Any) -> bool:
+    """Nothing, or an object whose latitude and longitude hold nothing, as that of an abstention does."""
+    if not isinstance(value, Mapping):
+        return _is_empty(value)
+    keys = plain_keys(value)
+    return any(name in keys for name in _LAT_COLUMNS) and all(map(_is_empty, _stated_position(keys, "")))
 
 
 def _stated_truth(keys: Mapping[str, Any]) -> tuple[Any, Any] | None:

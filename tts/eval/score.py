@@ -47,10 +47,10 @@ class Score(Value):
     give (0 to 1, coordinates as written) and `levels` has country, state and city by whole words; both are there for
     the readers that have them, if a row has a text.
 
-    `unparsed` counts the rows without an answer. `abstained` of them state nothing; the others hold an answer that
-    could not be read, and `unreadable` has the numbers of the first 20. `failures` counts the requests of a run file
-    that failed; they are no part of `n`. With a table of truths, `missing` counts its photos without a row, and
-    `not_in_truth` the rows whose photo it does not have; those are not scored.
+    `unparsed` counts the rows without an answer. `abstained` of them state nothing; in the others, no position was
+    found, and `unreadable` has the numbers of the first 20. `failures` counts the requests of a run file that failed;
+    they are no part of `n`. With a table of truths, `missing` counts its photos without a row, and `not_in_truth` the
+    rows whose photo it does not have; those are not scored.
     """
 
     file: str

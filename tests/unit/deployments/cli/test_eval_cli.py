@@ -170,7 +170,7 @@ def test_outputs_are_scored_with_the_truths_of_another_table(tmp_path):
     assert "1 photos of" in err
     assert "count as misses (--only-answered leaves them out): 3" in err
     assert "1 rows are not scored" in err
-    assert "1 of 3 rows have an answer that --parser free_text cannot read: rows 2" in err
+    assert "--parser free_text finds no position in 1 of 3 answers: rows 2" in err
     code, out, _ = finish(geotts("eval", "score", tmp_path / "outputs.jsonl", *truth, "--only-answered"))
     assert (code, json.loads(out)["n"]) == (0, 2)
     code, _, err = finish(geotts("eval", "score", tmp_path / "outputs.jsonl", "--only-answered"))

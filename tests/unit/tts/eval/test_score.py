@@ -185,3 +185,21 @@ def test_the_fast_paper_parser_equals_the_plain_one(text):
 def test_a_table_of_positions_has_no_reward_of_texts():
     assert score_rows([{"gt": [1, 2], "pred_lat": 1, "pred_lon": 2}], "x", ScoreOptions()).reward is None
     assert score_rows(rows_of(ANSWER), "x", ScoreOptions()).reward == 1.0
+
+
+@pytest.mark.parametrize(
+    ("answer", "abstained"),
+    [
+        ({"pred_lat": None, "pred_lon": None}, True),
+        ({"pred_lat": "", "pred_lon": "NaN"}, True),
+        ({"prediction": None}, True),
+        ({"response": " "}, True),
+        ({"answer": {"lat": None, "lon": None, "country": "France"}}, True),
+        ({"pred_lat": 151.2, "pred_lon": -33.9}, False),
+        ({"prediction": [[1, 2], [3, 4]]}, False),
+        ({"response": "Paris"}, False),
+    ],
+)
+def test_abstentions_are_told_apart_from_answers_that_could_not_be_read(answer, abstained):
+    score = score_rows([{"gt": [1, 2], **answer}], "x", ScoreOptions())
+    assert (score.unparsed, score.abstained, score.unreadable) == (1, abstained, () if abstained else (1,))
