@@ -111,7 +111,8 @@ def find_tables(folder: Path, patterns: Sequence[str], needs: str) -> tuple[Path
     shards = {(shard[1], int(shard[2])) for path in found if (shard := _SHARD.search(path.name)) is not None}
     if len(found) > 1 and (len(shards) != 1 or not all(_SHARD.search(path.name) for path in found)):
         names = ", ".join(path.name for path in found[:_SHOWN_TABLES])
-        raise DataError(f"{folder} holds {len(found)} tables: {names}. Give the path of the one to read")
+        split = ", or put the files of one split into a folder of their own" if shards else ""
+        raise DataError(f"{folder} holds {len(found)} tables: {names}. Give the path of the one to read{split}")
     for name, count in shards:
         if len(found) != count:
             raise DataError(

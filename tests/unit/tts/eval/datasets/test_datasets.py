@@ -147,7 +147,10 @@ def test_all_shards_of_a_table_are_read(tmp_path, name):
         parquet.write_table(arrow.Table.from_pylist(rows), shard)
     assert sorted(sample.truth.point.lat for sample in load_dataset(name, tmp_path)) == [0, 1, 10, 11]
     assert len(load_dataset(name, shards[1])) == 2
-    shards[0].unlink()
+    shards[0].rename(shards[0].with_name("test-00000-of-00001.parquet"))
+    with pytest.raises(DataError, match=r"2 tables: .*files of one split into a folder of their own"):
+        load_dataset(name, tmp_path)
+    (tmp_path / "data" / "test-00000-of-00001.parquet").unlink()
     with pytest.raises(DataError, match="1 of the 2 files of train"):
         load_dataset(name, tmp_path)
 
