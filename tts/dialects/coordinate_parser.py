@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
 from tts.domain.geo import LatLon
@@ -23,12 +24,12 @@ PLAIN_CHARACTERS = str.maketrans(
         "−": "-", "–": "-", "—": "-", "‐": "-", "‑": "-", "＋": "+", "－": "-", "．": ".",
         "，": ",", "：": ":", "；": ";",
         "º": "°", "˚": "°", "′": "'", "’": "'", "‘": "'", "ʹ": "'", "´": "'", "″": '"', "”": '"', "“": '"', "ʺ": '"',
-        "（": "(", "）": ")", "\u00a0": " ", "\u202f": " ", "\u2009": " ",
+        "度": "°", "分": "'", "秒": '"', "（": "(", "）": ")", "\u00a0": " ", "\u202f": " ", "\u2009": " ",
         **{chr(0xFF10 + i): str(i) for i in range(10)},
     }
 )  # fmt: skip
 _HEMISPHERE = r"north|south|east|west|[nsew]|[北南东東西]纬?经?緯?經?"
-_NUMBER = r"[+-]?\d{1,3}(?:\.\d{1,18})?"
+_NUMBER = r"[+-]?\d{1,3}(?:\.\d{1,18}|,\d{2,18})?"
 _DEGREES_MINUTES_SECONDS = (  # blanks are single
     r" ?(?:°|deg(?:rees)?\.?|d)? ?"
     r"(?:(?P<m>\d{1,2}(?:\.\d+)?) ?(?:'(?!')|min\.?|m) ?)?"
@@ -38,7 +39,15 @@ _COORDINATE = re.compile(
     rf" ?(?P<before>{_HEMISPHERE})? ?(?P<d>{_NUMBER}){_DEGREES_MINUTES_SECONDS} ?(?P<after>{_HEMISPHERE})? ?",
     re.IGNORECASE,
 )
-_DECIMAL_COMMA = re.compile(r" ?([+-]?\d{1,3}),(\d{2,18}) ?°? ?")
+_AXIS_NAME = re.compile(
+    r"(?:(?P<lat>lat(?:itude)?)|(?P<lon>lon(?:gitude)?|long?|lng))(?![a-z])\.? ?[:=]? ?", re.IGNORECASE
+)
+_LATEX_DEGREE = re.compile(r"\^? ?\{?\\(?:circ|degree)\}?")
+_LATEX_TEXT = re.compile(r"\\(?:text|mathrm) ?\{([^{}]{0,20})\}")
+_MARKUP = re.compile(r"[*`$]|\\[(),;]")
+_LINK = re.compile(r"\[([^\[\]]*)\]\([^()]*\)")
+_MAX_CHARS = 200
+_SEPARATORS = (";", "/", "|", ", ", ",", " and ")
 
 
 def degrees(value: Any, axis: Axis) -> float | None:
@@ -49,9 +58,9 @@ def degrees(value: Any, axis: Axis) -> float | None:
         return _value_in_range(float(value), axis)
     if not isinstance(value, str) or len(value) > 100:
         return None
-    text = " ".join(value.translate(PLAIN_CHARACTERS).split())
-    if (comma := _DECIMAL_COMMA.fullmatch(text)) is not None:
-        text = f"{comma[1]}.{comma[2]}"
+    text = _plain(value)
+    if (name := _AXIS_NAME.match(text)) is not None and name[axis]:
+        text = text[name.end() :]
     found = _COORDINATE.fullmatch(text)
     return None if found is None else _signed_value(found, axis)
 
@@ -67,14 +76,26 @@ def point_in(text: str) -> LatLon | None:
 
     The text must hold nothing else but brackets: "(48.85, 2.35)", "48°51′24″N 2°21′07″E", "N 48.85; E 2.35".
     """
-    plain = " ".join(text[:200].translate(PLAIN_CHARACTERS).split()).strip("()[] ")
-    for separator in (",", ";", "/", "|"):
+    pairs = (_point_in_either_order(first, second) for first, second in _pairs_in(text))
+    return next((found for found in pairs if found is not None), None)
+
+
+def point_naming_axes(text: str) -> LatLon | None:
+    """The same where both numbers say which axis they are on; None for two mere numbers."""
+    named = (all(_names_axis(part, "lat") or _names_axis(part, "lon") for part in pair) for pair in _pairs_in(text))
+    return point_in(text) if any(named) else None
+
+
+def _pairs_in(text: str) -> Iterator[tuple[str, str]]:
+    """The two parts on the sides of the one separator, or of each blank where there is none."""
+    plain = _plain(text).strip("()[] ") if len(text) <= _MAX_CHARS else ""
+    for separator in _SEPARATORS:
         if plain.count(separator) == 1:
-            return _point_in_either_order(*plain.split(separator))
-    for split in re.finditer(" ", plain):
-        if (found := _point_in_either_order(plain[: split.start()], plain[split.end() :])) is not None:
-            return found
-    return None
+            first, _, second = plain.partition(separator)
+            yield first, second
+            return
+    for blank in re.finditer(" ", plain):
+        yield plain[: blank.start()], plain[blank.end() :]
 
 
 def _point_in_either_order(first: str, second: str) -> LatLon | None:
@@ -86,6 +107,8 @@ def _point_in_either_order(first: str, second: str) -> LatLon | None:
 
 def _names_axis(text: str, axis: Axis) -> bool:
     """Whether the text itself says which axis it is on."""
+    if (name := _AXIS_NAME.match(text)) is not None:
+        return name[axis] is not None
     found = _COORDINATE.fullmatch(text)
     hemisphere = _hemisphere(found["before"] or found["after"]) if found else ""
     return hemisphere in _HEMISPHERES[axis]
@@ -93,7 +116,7 @@ def _names_axis(text: str, axis: Axis) -> bool:
 
 def _signed_value(found: re.Match[str], axis: Axis) -> float | None:
     """Value of a match, hemisphere and sign reconciled; None when they contradict each other or the axis."""
-    number = float(found["d"])
+    number = float(found["d"].replace(",", "."))
     minutes, seconds = float(found["m"] or 0.0), float(found["s"] or 0.0)
     if minutes >= 60.0 or seconds >= 60.0 or (found["before"] and found["after"]):
         return None
@@ -108,6 +131,13 @@ def _signed_value(found: re.Match[str], axis: Axis) -> float | None:
             return None
         negative = sign < 0
     return _value_in_range(-size if negative else size, axis)
+
+
+def _plain(text: str) -> str:
+    """With plain signs and single blanks, without the markup and the full stop that models put around numbers."""
+    text = _LINK.sub(r"\1", text.translate(PLAIN_CHARACTERS))
+    text = _LATEX_TEXT.sub(r"\1", _LATEX_DEGREE.sub("°", text))
+    return " ".join(_MARKUP.sub("", text).split()).removesuffix(".")
 
 
 def _hemisphere(named: str | None) -> str:

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
-import warnings
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
-from tts.dialects.coordinate_parser import point_from
+from tts.dialects.coordinate_parser import point_from, point_naming_axes
+from tts.dialects.lenient_json import begins_object, read_object
 from tts.dialects.stated_answer import StatedAnswer
 from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Claim, Level
 from tts.domain.photo import Box
 from tts.domain.reading import TextLine
 
-_TRAILING_COMMA = re.compile(r",(\s*[}\]])")
-_COMMENT = re.compile(r'(?<!:)//[^\n"]*$', re.MULTILINE)
 _QUOTES = str.maketrans({"“": '"', "”": '"', "„": '"', "：": ":", "，": ",", "｛": "{", "｝": "}", "＂": '"'})
 _LAT_KEYS = ("lat", "latitude")
 _LON_KEYS = ("lon", "lng", "long", "longitude")
-_KEY = re.compile(r"""(?:^|[,\n])[^\S\n]*["']?([A-Za-z_]{2,30})["']?\s*:""")
-_ARGUMENTS = ("arguments", "parameters")  # of a call, never an answer
+_POINT_KEYS = ("coordinates", "gps", "gps_coordinates", "location", "point")
+_ANSWER_KEYS = ("answer", "best", "best_guess", "final", "final_answer", "result")
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input")  # of a call, never an answer
+_NO_VALUE = ("null", "None")
+_MOST_POINTS = 10  # a confidence above it is in percent
 _MAX_CHARS = 200_000
 _MAX_LINES = 40
 _MAX_LINE_CHARS = 200
@@ -35,14 +34,23 @@ _COST_OF_ONE = 400  # making the error counts the lines before it
 
 
 def json_objects(text: str) -> Iterator[dict[str, Any]]:
-    """Every outermost JSON-like object in a text, in order; repairs trailing commas, quotes and full-width signs.
+    """Every outermost JSON-like object in a text, in order, repaired where it must be.
 
     An object that is JSON but for line breaks in its strings is taken as it stands. Only where that fails is the end
-    of the object looked for by its braces, and what stands between is repaired. Linear time.
+    of the object looked for by its braces, and what stands between is read leniently. Linear time.
     """
+    return (value for run in _runs_of_objects(text) for value in run)
+
+
+def _runs_of_objects(text: str) -> list[list[dict[str, Any]]]:
+    """The same objects, those together that only commas separate: the items of a list."""
     text = text[-_MAX_CHARS:]
-    plain, cost, end = text.translate(_QUOTES), 0, 0
+    plain, cost, end, last_end = text.translate(_QUOTES), 0, 0, -1
+    runs: list[list[dict[str, Any]]] = []
     while (start := plain.find("{", end)) >= 0:
+        if not begins_object(plain, start):
+            end = start + 1
+            continue
         value: Any = None
         if cost < _MAX_COST:
             try:
@@ -53,47 +61,80 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
                 cost += 10 * _COST_OF_ONE
         if value is None:
             if not (end := _end_of_object(plain, start)):
-                return
-            value = _parse_leniently(text[start:end])
+                break
+            value = read_object(text[start:end])
         if isinstance(value, dict):
-            yield value
+            if last_end >= 0 and plain[last_end:start].strip() == ",":
+                runs[-1].append(value)
+            else:
+                runs.append([value])
+            last_end = end
+    return runs
 
 
 def answer_from_json(text: str) -> StatedAnswer | None:
-    """The last object in the text that states an answer, outermost ones first; None when there is none."""
-    for value in reversed(list(json_objects(text))):
-        for inner in _nested_objects(value):
-            if (found := stated_answer(inner)) is not None:
-                return found
+    """The last object in the text that states an answer; None when there is none, or a list of different ones."""
+    for run in reversed(_runs_of_objects(text)):
+        found = [answer for value in run if (answer := _answer_in(value)) is not None]
+        if found:
+            return _only_place(found)
     return None
 
 
-def _nested_objects(value: dict[str, Any], depth: int = 3) -> Iterator[dict[str, Any]]:
-    """An object, then the objects in it: models like to wrap an answer into `answer` or `location`."""
-    yield value
-    for key, below in value.items() if depth else ():
-        if isinstance(below, dict) and key not in _ARGUMENTS:
-            yield from _nested_objects(below, depth - 1)
+def _answer_in(value: dict[str, Any], depth: int = 3) -> StatedAnswer | None:
+    """What an object states, or else what the one in it does: models like to wrap an answer into `answer` or
+    `location`. Names and the rest may stand outside. Of several that differ, only one that is called the answer counts.
+    """
+    fields = _lower_keys(value)
+    if _has_point(fields):
+        return stated_answer(fields)
+    outside = {key: item for key, item in fields.items() if key not in _LAT_KEYS + _LON_KEYS}
+    for written in (fields.get(key) for key in _POINT_KEYS):
+        if isinstance(written, str) and (point := point_naming_axes(written)) is not None:
+            return stated_answer({**outside, "lat": point.lat, "lon": point.lon})
+    inside = {key: item for key, item in fields.items() if isinstance(item, dict) and key not in _ARGUMENTS}
+    outside = {key: item for key, item in outside.items() if key not in inside}
+    found = {
+        key: answer
+        for key, item in (inside.items() if depth else ())
+        if (answer := _answer_in({**outside, **_lower_keys(item)}, depth - 1)) is not None
+    }
+    called = [answer for key, answer in found.items() if key in _ANSWER_KEYS]
+    return _only_place(called or list(found.values()))
+
+
+def _only_place(answers: list[StatedAnswer]) -> StatedAnswer | None:
+    """The last of answers that have one point; None for candidates, among which nothing chooses."""
+    return answers[-1] if len({answer.point for answer in answers}) == 1 else None
+
+
+def _lower_keys(value: dict[str, Any]) -> dict[str, Any]:
+    return {str(key).strip().lower(): item for key, item in value.items()}
+
+
+def _has_point(fields: dict[str, Any]) -> bool:
+    return any(key in fields for key in _LAT_KEYS) and any(key in fields for key in _LON_KEYS)
 
 
 def stated_answer(value: dict[str, Any]) -> StatedAnswer | None:
     """An answer object. Null coordinates are an abstention; wrong ones are no answer."""
-    fields = {str(key).strip().lower(): item for key, item in value.items()}
+    fields = _lower_keys(value)
     lat_key = next((key for key in _LAT_KEYS if key in fields), None)
     lon_key = next((key for key in _LON_KEYS if key in fields), None)
     if lat_key is None or lon_key is None:
         return None
+    lat, lon = (None if fields[key] in _NO_VALUE else fields[key] for key in (lat_key, lon_key))
     point: LatLon | None = None
-    if fields[lat_key] is not None or fields[lon_key] is not None:
-        point = point_from(fields[lat_key], fields[lon_key])
+    if lat is not None or lon is not None:
+        point = point_from(lat, lon)
         if point is None:
             return None
-    radius, confidence = number(fields.get("radius_km")), number(fields.get("confidence"))
+    radius, confidence = _radius_km(fields.get("radius_km")), _share(fields.get("confidence"))
     return StatedAnswer(
         point=point,
         level=_level(fields, point),
         radius_km=radius if radius is not None and radius > 0 else None,
-        confidence=min(1.0, max(0.0, confidence)) if confidence is not None else None,
+        confidence=confidence,
         country=_text(fields, "country"),
         country_code=_text(fields, "country_code")[:2].upper(),
         region=_text(fields, "region", "state", "admin1"),
@@ -117,6 +158,19 @@ def number(value: Any) -> float | None:
     if isinstance(value, int | float) and math.isfinite(value):
         return float(value)
     return None
+
+
+def _radius_km(value: Any) -> float | None:
+    return number(value.strip().removesuffix("km") if isinstance(value, str) else value)
+
+
+def _share(value: Any) -> float | None:
+    """A number from 0 to 1; what is said in percent, divided by 100."""
+    in_percent = isinstance(value, str) and value.strip().endswith("%")
+    found = number(value.strip().rstrip("% ") if isinstance(value, str) else value)
+    if found is None:
+        return None
+    return min(1.0, max(0.0, found / 100.0 if in_percent or found > _MOST_POINTS else found))
 
 
 def _text(fields: dict[str, Any], *keys: str) -> str:
@@ -199,32 +253,3 @@ def _end_of_object(text: str, start: int) -> int:
             if depth == 0:
                 return at + 1
     return 0
-
-
-def _parse_leniently(raw: str) -> Any:
-    repaired = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", raw.translate(_QUOTES)))
-    with suppress(ValueError, RecursionError):
-        return _DECODER.decode(repaired)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # odd escapes in a string are the model's, not ours
-            return ast.literal_eval(repaired)
-    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
-        return _parse_flat_object(repaired)
-
-
-def _parse_flat_object(raw: str) -> dict[str, Any] | None:
-    """An object without nesting whose keys or texts lack quotes: what stands between two keys is the value."""
-    body = raw[1:-1]
-    if "{" in body or len(body) > 4000:
-        return None
-    if not (keys := list(_KEY.finditer(body))):
-        return None
-    found: dict[str, Any] = {}
-    for key, following in zip(keys, [*keys[1:], None], strict=True):
-        written = body[key.end() : following.start() if following else len(body)].strip().rstrip(",").strip()
-        try:
-            found[key[1]] = _DECODER.decode(written)
-        except (ValueError, RecursionError):
-            found[key[1]] = written.strip("\"'")
-    return found

@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,6 +35,96 @@ def test_strings_are_read_with_line_breaks_control_characters_and_braces(reasoni
         found = answer_from_json(text)
         assert (found.point.lat, found.point.lon) == (48.85, 2.35)
         assert (found.reasoning, found.claims[0].text) == (reasoning, f"{reasoning}!")
+
+
+EVIDENCE = '"evidence": [{"claim": "a sign", "call": null}]'
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"lat": 48.85, /* north */ "lon": 2.35, %s}',
+        '{\n"lat": 48.85, // the "tower", {here}\n"lon": 2.35, # east\n%s // that is all\n}',
+        "{'lat': 48.85, 'lon': 2.35, 'note': 'it's here', 'ok': True, 'radius_km': None, %s}",
+        "{lat: 48.85, lon: 2.35, %s}",
+        '{"lat": +48.85, "lon": 02.35, %s}',
+        '{"lat": 48.85° N, "lon": 2.35° E, %s}',
+        '{"lat": 48,85, "lon": 2,35, %s}',
+        '{\n"lat": 48.85\n"lon": 2.35\n%s\n}',
+        '{"lat": 48.85, "lon": 2.35, "place": "the "Tour Eiffel", they say", %s}',
+        '{\n"lat": 48.85,\n"place": "Tour Eiffel,\n"lon": 2.35,\n%s}',
+        r'{"lat": 48.85, "lon": 2.35, "reasoning": "at 48.85^\circ, it\'s", %s}',
+        '{“lat”: 48.85, “lon”: 2.35, “place”: “the sign "X"”, %s,}',
+        '{"lat": 48.85, "lon": 2.35, "confidence": NaN, "read": [...], %s}',
+        '{\u200b\u00a0"lat": 48.85,\u00a0"lon": 2.35,\u00a0%s,}',
+        '\\boxed{{"lat": 48.85, "lon": 2.35, %s}}',
+        'I see { a tower. {"lat": 48.85, "lon": 2.35, %s}',
+    ],
+)
+def test_an_answer_with_evidence_is_read_however_its_json_is_written(written):
+    found = answer_from_json(written.replace("%s", EVIDENCE))
+    assert (found.point.lat, found.point.lon) == (48.85, 2.35)
+    assert [claim.text for claim in found.claims] == ["a sign"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"country": "France", "coordinates": {"latitude": 48.85, "longitude": 2.35}, "radius_km": "5 km"}',
+        '{"country": "France", "radius_km": 5, "coordinates": "48.85° N, 2.35° E"}',
+        '{"country": "Peru", "answer": {"country": "France", "location": {"lat": 48.85, "lng": 2.35}}, "radius_km": 5}',
+        '{"first_idea": {"lat": 1, "lon": 1}, "final_answer": {"lat": 48.85, "lon": 2.35, "country": "France"},'
+        ' "radius_km": 5}',
+    ],
+)
+def test_names_and_radius_may_stand_around_a_wrapped_point(written):
+    found = answer_from_json(written)
+    assert (found.point.lat, found.point.lon, found.country, found.radius_km) == (48.85, 2.35, "France", 5.0)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '[{"lat": 48.85, "lon": 2.35, "confidence": 0.7}, {"lat": 43.3, "lon": 5.4, "confidence": 0.2}]',
+        '{"lat": 1, "lon": 1} or one of [\n{"lat": 48.85, "lon": 2.35},\n{"lat": 43.3, "lon": 5.4}\n]',
+        '{"first": {"lat": 48.85, "lon": 2.35}, "second": {"lat": 43.3, "lon": 5.4}}',
+        '{"lat": "unknown", "lon": "unknown", "nearest_town": {"lat": 48.85, "lon": 2.35}}',
+        '{"coordinates": [2.35, 48.85]}',
+        '{"coordinates": "2.35, 48.85"}',
+        '{"name": "static_map", "args": {"lat": 48.85, "lon": 2.35}}',
+        '{"lat": 48.85, "guesses": [{"lat": 1, "lon": 1}], "lon": 2.3',
+    ],
+)
+def test_candidates_drafts_and_numbers_of_either_order_are_no_answer(written):
+    assert answer_from_json(written) is None
+
+
+def test_several_answers_of_one_place_are_one_answer():
+    assert answer_from_json('[{"lat": 48.85, "lon": 2.35}, {"lat": 48.85, "lon": 2.35}]').point.lat == 48.85
+
+
+@pytest.mark.parametrize("nothing", ["null", "None", '"null"', '"None"'])
+def test_null_in_any_spelling_abstains(nothing):
+    assert answer_from_json(f'{{"lat": {nothing}, "lon": {nothing}, {EVIDENCE}}}').abstains
+
+
+@pytest.mark.parametrize(
+    ("written", "confidence"),
+    [("0.85", 0.85), ("1.0", 1.0), ("85", 0.85), ('"85%"', 0.85), ('"1 %"', 0.01), ('"high"', None)],
+)
+def test_a_confidence_may_be_in_percent(written, confidence):
+    assert answer_from_json(f'{{"lat": 1, "lon": 2, "confidence": {written}}}').confidence == confidence
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ['"', "'a", "{ ", "{}", "{//", "{/*", "/*\n", '{"a": "b"c ', "{a: b, ", '{"lat": 1, "lon": 2}, ', "\\", "\n "],
+)
+@pytest.mark.parametrize("frame", ["%s", '{"a": [%s]}', '{"a": "b"c %s d", "lat": 1}'])
+def test_long_hostile_objects_are_read_in_linear_time(piece, frame):
+    started = time.process_time()
+    list(json_objects(frame.replace("%s", piece * (200_000 // len(piece)))))
+    assert time.process_time() - started < 5.0
 
 
 @pytest.mark.parametrize(
