@@ -5,6 +5,7 @@ A dialect is a subclass that states its facts and says how an answer is read. It
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
@@ -30,6 +31,8 @@ from tts.domain.tooling import Datum, ToolCall
 from tts.errors import ConfigError, ToolErrorKind
 from tts.ports.model_client import Sampling
 from tts.ports.toolbox import ToolOutcome, ToolSchema
+
+_ANSWER_MARK = re.compile(r"<\|(?:begin|end)_of_box\|>")
 
 
 @dataclass(frozen=True)
@@ -279,7 +282,11 @@ def released_loop(name: str, path: str | None, loops: Mapping[str, TextDialect])
 
 
 def split_thought(text: str) -> tuple[str, str]:
-    """What stands inside `<think>` and what follows it. Without a closing tag everything may be thought and is both."""
+    """What stands inside `<think>` and what follows it. Without a closing tag everything may be thought and is both.
+
+    The marks that GLM sets around what it answers are in neither.
+    """
+    text = _ANSWER_MARK.sub("", text)
     before, tag, after = text.rpartition("</think>")
     if tag:
         return before.partition("<think>")[2] or before, after

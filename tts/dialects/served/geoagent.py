@@ -23,10 +23,12 @@ from tts.domain.plan import Limits
 from tts.domain.tooling import ToolCall
 
 LEVELS: Final = ("CountryIdentification", "RegionalGuess", "PreciseLocalization")
+_PLACEHOLDERS: Final = "Country; Region; Specific Location"
 _LEVEL_EXAMPLE: Final = '{"Clues": [], "Reasoning": "", "Conclusion": "", "Uncertainty": ""}'
 _RESIZE_RULE: Final = ResizeRule(min_pixels=56 * 56, max_pixels=1280 * 28 * 28, multiple=28)
 _CONFIDENCE_BY_UNCERTAINTY: Final = {"low": 0.8, "medium": 0.5, "moderate": 0.5, "high": 0.2}
-
+_MARKUP_CHARACTERS: Final = " \n*_`\"'"
+_LEVEL_LABEL: Final = re.compile(r"(?:country|region|state|city|place|(?:specific )?location)\s*[:：]", re.IGNORECASE)
 
 # in both scripts: semicolons as its prompts ask, commas where there is none (`split_new` of its names reward)
 _SEPARATORS: Final = {True: re.compile("[;；]"), False: re.compile("[,，]")}
@@ -40,7 +42,7 @@ class GeoAgentDialect(TextDialect):
         "You are an expert in locating photos. Answer with one JSON object and nothing else:\n"
         '{"ChainOfThought": {'
         + ", ".join(f'"{level}": {_LEVEL_EXAMPLE}' for level in LEVELS)
-        + '}, "FinalAnswer": "Country; Region; Specific Location"}'
+        + f'}}, "FinalAnswer": "{_PLACEHOLDERS}"}}'
     )
     question = "Where was this photo taken? Go from the country to the region to the exact place."
     own_limits = Limits(max_turns=2, max_tool_calls=0, max_tokens=4096)
@@ -55,16 +57,15 @@ class GeoAgentDialect(TextDialect):
         return _WithOwnPrompt()
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
-        """The first `<answer>`, else the `FinalAnswer` of the JSON chain, wherever it stands. Calls are not read."""
+        """The first `<answer>`, else the `FinalAnswer` of the JSON chain: of the reply, else of the thought. Calls are
+        not read.
+        """
         thought, reply = split_thought(completion.text)
-        chain = next((v for v in json_objects(thought + "\n" + reply) if _levels(v) or "FinalAnswer" in v), {})
-        tagged = answer_tags(completion.text)
-        final = tagged[0] if tagged else chain.get("FinalAnswer", "")
-        units = (
-            [known_name(unit) for unit in _SEPARATORS[_has_separators(final)].split(final)]
-            if isinstance(final, str)
-            else []
-        )
+        chains = [value for part in (reply, thought) for value in json_objects(part)]
+        chain = next((value for value in chains if _levels(value) or _final_answer(value)), {})
+        tagged = [tag for part in (reply, thought) for tag in answer_tags(part) if not any(json_objects(tag))]
+        final = tagged[0] if tagged else _final_answer(chain)
+        units = [_name_in(unit) for unit in _SEPARATORS[_SEPARATORS[True].search(final) is not None].split(final)]
         if not any(units):
             return ParsedTurn(problem=self._problem(completion))
         return _answer_turn([*units, "", "", ""][:3], chain, turn)
@@ -99,8 +100,15 @@ def _answer_turn(units: list[str], chain: dict[str, Any], turn: int) -> ParsedTu
     return ParsedTurn(answer=answer, lookups=tuple(lookups))
 
 
-def _has_separators(answer: Any) -> bool:
-    return isinstance(answer, str) and _SEPARATORS[True].search(answer) is not None
+def _name_in(unit: str) -> str:
+    return known_name(_LEVEL_LABEL.sub("", unit.strip(_MARKUP_CHARACTERS)).strip(_MARKUP_CHARACTERS))
+
+
+def _final_answer(value: dict[str, Any]) -> str:
+    """`FinalAnswer` of an object or, misplaced by a brace, of its chain; empty for the words of the prompt."""
+    chain = value.get("ChainOfThought")
+    final = value.get("FinalAnswer", chain.get("FinalAnswer") if isinstance(chain, dict) else None)
+    return final if isinstance(final, str) and final != _PLACEHOLDERS else ""
 
 
 def _levels(value: dict[str, Any]) -> dict[str, dict[str, Any]]:

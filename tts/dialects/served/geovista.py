@@ -5,10 +5,13 @@ It states no coordinates: the place is looked up, the whole of it first, then wi
 
 from __future__ import annotations
 
+import re
 from typing import ClassVar, Final, Literal
 
 from tts.dialects.base import ParsedTurn
-from tts.dialects.labelled_answer_parser import answer_in_words, answer_tags
+from tts.dialects.json_answer_parser import json_objects
+from tts.dialects.labelled_answer_parser import answer_in_words, answer_tags, known_name, labels_in
+from tts.dialects.prose_abstention import is_abstention
 from tts.dialects.released.geovista.dialect import ReleasedGeoVista
 from tts.dialects.released.geovista.place_answer import place_answer
 from tts.dialects.served.zoom_and_search import SEARCH_WEB, ZOOM_IN_PIXELS
@@ -20,7 +23,8 @@ from tts.domain.plan import Limits
 from tts.errors import ConfigError
 
 _MARKUP_CHARACTERS: Final = " \n*_`\"'."
-_UNKNOWN_WORDS: Final = frozenset({"unknown", "none", "n/a"})
+_LEVELS: Final = ("place", "city", "region", "state", "country")
+_PLACEHOLDERS: Final = ["Place", "City", "State", "Country"]
 _RESIZE_RULE: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
 
 
@@ -61,9 +65,23 @@ class GeoVistaDialect(TextDialect):
             answer = answer_in_words(block)
             if answer is not None and answer.point is not None:
                 return ParsedTurn(answer=answer)
-            plain = block.strip(_MARKUP_CHARACTERS)
-            if plain.lower() in _UNKNOWN_WORDS:
+            names = _names_in(block)
+            if (names and not any(map(known_name, names))) or _declines(block):
                 return ParsedTurn(answer=StatedAnswer())
-            if (placed := place_answer(plain, turn=turn)) is not None:
+            if names != _PLACEHOLDERS and (placed := place_answer(", ".join(names), turn=turn)) is not None:
                 return placed
         return None
+
+
+def _declines(block: str) -> bool:
+    return "\n" not in block and is_abstention(block)
+
+
+def _names_in(block: str) -> list[str]:
+    """The parts of a place from fine to coarse, by their labels, else by commas; the finest ones may be unknown."""
+    labels = {key.lower(): value for found in (labels_in(block), *json_objects(block)) for key, value in found.items()}
+    named = [labels[key] for key in _LEVELS if isinstance(labels.get(key), str)]
+    names = named if "country" in labels else re.split("[,，]", block.strip(_MARKUP_CHARACTERS))
+    parts = [name.strip(_MARKUP_CHARACTERS) for name in names]
+    first = next((i for i, part in enumerate(parts) if known_name(part)), 0)
+    return [part for part in parts[first:] if part]

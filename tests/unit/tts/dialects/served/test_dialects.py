@@ -287,6 +287,61 @@ def test_reverse_answers_in_one_line(text, city):
     assert (found.country, found.city, found.point) == ("Japan", city, LatLon(lat=43.19, lon=140.99))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<answer>**France; Île-de-France; Paris**</answer>",
+        '<answer>"France; Île-de-France; Paris."</answer>',
+        "<answer>Country: France; Region: Île-de-France; Place: Paris</answer>",
+        "<think>x</think><answer><|begin_of_box|>France; Île-de-France; Paris<|end_of_box|></answer>",
+        "<think>I answer in <answer> tags.</think><answer>France; Île-de-France; Paris</answer>",
+        '<answer>{"FinalAnswer": "France; Île-de-France; Paris"}</answer>',
+        '{"ChainOfThought": {"CountryIdentification": {}, "FinalAnswer": "France; Île-de-France; Paris"}}',
+        '<think>As in {"FinalAnswer": "Peru; ; Lima"}</think>{"FinalAnswer": "France; Île-de-France; Paris"}',
+        '{"ChainOfThought": {"CountryIdentification": {"Clues": ["a "stop" sign"]}}, '
+        '"FinalAnswer": "France; Île-de-France; Paris"}',
+    ],
+)
+def test_names_of_geoagent_are_read_without_what_stands_around_them(text):
+    found = parse_text("geoagent", text).answer
+    assert (found.country, found.region, found.place) == ("France", "Île-de-France", "Paris")
+
+
+def test_the_form_of_an_answer_is_none():
+    assert parse_text("geoagent", '{"ChainOfThought": {}, "FinalAnswer": "Country; Region; Specific Location"}').problem
+    assert parse_text("geovista", "<think>So <answer>Place, City, State, Country</answer>. I see").problem
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "Tour Eiffel, Paris, Île-de-France, France",
+        "<|begin_of_box|>Tour Eiffel, Paris, Île-de-France, France<|end_of_box|>",
+        "Tour Eiffel，Paris，Île-de-France，France",
+        "Place: Tour Eiffel\nCity: Paris\nState: Île-de-France\nCountry: France",
+        '{"place": "Tour Eiffel", "city": "Paris", "state": "Île-de-France", "country": "France"}',
+        "x` stands in the tags `<answer>` so:\n<answer>Tour Eiffel, Paris, Île-de-France, France",
+    ],
+)
+def test_the_place_of_geovista_is_read_with_labels_and_marks(block):
+    parsed = parse_text("geovista", f"<answer>{block}</answer>")
+    assert (parsed.answer.country, parsed.answer.city, parsed.answer.place) == ("France", "Paris", "Tour Eiffel")
+    assert parsed.lookups[0].arguments["address"] == "Tour Eiffel, Paris, Île-de-France, France"
+
+
+@pytest.mark.parametrize("block", ["Unknown", "Unknown, Unknown, N/A, Unknown", "I cannot determine the location."])
+def test_geovista_abstains_in_its_own_words(block):
+    parsed = parse_text("geovista", f"<answer>{block}</answer>")
+    assert parsed.answer.abstains
+    assert not parsed.lookups
+
+
+def test_a_finest_part_that_is_unknown_is_not_looked_up():
+    parsed = parse_text("geovista", "<answer>Unknown, Paris, Île-de-France, France</answer>")
+    assert (parsed.answer.city, parsed.answer.country) == ("Paris", "France")
+    assert parsed.lookups[0].arguments["address"] == "Paris, Île-de-France, France"
+
+
 def test_a_profile_overrides_texts_and_tool_descriptions(tmp_path, sign_photo):
     (tmp_path / "prompt.txt").write_text("You look.\n{tools}\nEnd.")
     schema = {"name": "text_search_tool", "description": "As trained.", "parameters": {"type": "object"}}
