@@ -13,9 +13,10 @@ from typing import ClassVar, Literal
 from tts.clues.ruled_out_places import RuledOut
 from tts.dialects.area_prompt import area_text
 from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn, Surroundings, Task, user_message
+from tts.dialects.call_forms import as_hermes
 from tts.dialects.continued_request_prompt import continued_text
 from tts.dialects.cue_words import cues_in
-from tts.dialects.hermes_tool_parser import calls_in, tools_text, without_calls
+from tts.dialects.hermes_tool_parser import FoundCalls, bare_calls_in, calls_in, tools_text, without_calls
 from tts.dialects.labelled_answer_parser import answer_in_words, answer_tags
 from tts.dialects.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text
@@ -180,17 +181,20 @@ class TextDialect:
         )
 
     def parse(self, completion: Completion, *, turn: int) -> ParsedTurn:
-        """Native calls, else tagged calls, else an answer, else a problem with its reason."""
+        """Native calls, else tagged calls, else an answer, else calls without tags, else a problem with its reason."""
         marked = self.marked_statement(completion.text)
         if completion.tool_calls:
             return ParsedTurn(calls=completion.tool_calls, hypothesis=marked)
-        thought, reply = split_thought(completion.text)
+        thought, reply = map(as_hermes, split_thought(completion.text))
         found = calls_in(reply, turn=turn)
         if found.calls:
             return ParsedTurn(calls=found.calls[: self.calls_per_turn], hypothesis=marked)
         answer = self.read(without_calls(reply), turn=turn)
         if answer is not None:
             return answer
+        bare = bare_calls_in(reply, turn=turn) if self.own_limits.max_tool_calls else FoundCalls()
+        if bare.calls:
+            return ParsedTurn(calls=bare.calls[: self.calls_per_turn], hypothesis=marked)
         inside = calls_in(thought, turn=turn)
         if inside.calls:
             return ParsedTurn(calls=inside.calls[: self.calls_per_turn], hypothesis=marked)

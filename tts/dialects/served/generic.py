@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tts.dialects.base import Completion, ParsedTurn, Task
-from tts.dialects.hermes_tool_parser import bare_calls_in
 from tts.dialects.json_answer_parser import answer_from_json
 from tts.dialects.text_dialect import TextDialect
 from tts.domain.photo import Photo
@@ -58,12 +57,9 @@ class GenericDialect(TextDialect):
         return tuple(schema for schema in self.schema_overrides if schema.name in names)
 
     def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
-        """The last JSON object that states an answer, else calls written without tags."""
+        """The last JSON object that states an answer."""
         answer = answer_from_json(reply)
-        if answer is not None:
-            return ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
-        bare = bare_calls_in(reply, turn=turn)
-        return ParsedTurn(calls=bare.calls[: self.calls_per_turn]) if bare.calls else None
+        return None if answer is None else ParsedTurn(answer=answer.model_copy(update={"datum": self.datum}))
 
     def _problem(self, completion: Completion) -> str:
         if completion.truncated:

@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from tts.aio import Deadline, Send, closing, stream
 from tts.config import ConsistencyConfig
 from tts.decision_weights import weights
+from tts.dialects.call_forms import as_hermes
 from tts.dialects.hermes_tool_parser import without_calls
 from tts.dialects.json_answer_parser import json_objects
 from tts.dialects.served.geoagent import bare_reasoning
@@ -206,5 +207,5 @@ def hidden_reasoning(trajectory: Trajectory) -> str:
 
 def _strip_calls_and_answers(text: str) -> str:
     """Words only: calls, tagged answers and JSON objects are conclusions or machinery."""
-    words = _TAGGED_ANSWER.sub("", without_calls(text))
+    words = _TAGGED_ANSWER.sub("", without_calls(as_hermes(text)))
     return re.sub(r"\{[^{}]*\}", "", words).replace("<think>", "").replace("</think>", "").strip()

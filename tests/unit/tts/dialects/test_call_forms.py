@@ -1,0 +1,118 @@
+"""Calls in the forms of other model families: read like hermes calls, and never taken for an answer."""
+
+import time
+
+import pytest
+
+from tts.dialects import DIALECTS
+from tts.dialects.base import Completion
+
+WITH_TOOLS = sorted(name for name, dialect in DIALECTS.items() if dialect.own_limits.max_tool_calls)
+
+
+def parse(name, text, **changes):
+    return DIALECTS[name].parse(Completion(text, **changes), turn=0)
+
+
+def calls_of(parsed):
+    return [(call.name, call.arguments) for call in parsed.calls]
+
+
+@pytest.mark.parametrize("name", WITH_TOOLS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>\n<function=static_map>\n<parameter=latitude>\n48.85\n</parameter>\n<parameter=label>\nRue 7\n"
+        "</parameter>\n</function>\n</tool_call>",
+        "<function=static_map><parameter=latitude>48.85</parameter><parameter=label>Rue 7</parameter></function>",
+        '<function=static_map>{"latitude": 48.85, "label": "Rue 7"}</function>',
+        "<tool_call>static_map\n<arg_key>latitude</arg_key>\n<arg_value>48.85</arg_value>\n<arg_key>label</arg_key>\n"
+        "<arg_value>Rue 7</arg_value>\n</tool_call>",
+        '[TOOL_CALLS] [{"name": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}}]',
+        '[TOOL_CALLS]static_map[ARGS]{"latitude": 48.85, "label": "Rue 7"}',
+        '[TOOL_CALLS]static_map[CALL_ID]a1B2[ARGS]{"latitude": 48.85, "label": "Rue 7"}',
+        '<|python_tag|>{"name": "static_map", "parameters": {"latitude": 48.85, "label": "Rue 7"}}<|eom_id|>',
+        "<|tool_call_begin|>functions.static_map:0<|tool_call_argument_begin|>"
+        '{"latitude": 48.85, "label": "Rue 7"}<|tool_call_end|>',
+        '<tool_call>{"name": "static_map", "args": {"latitude": 48.85, "label": "Rue 7"}}</tool_call>',
+        '<tool_call>{"tool": "static_map", "input": {"latitude": 48.85, "label": "Rue 7"}}</tool_call>',
+        '<tool_call>{"function": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}}</tool_call>',
+        '<tool_call>{"name": "static_map", "latitude": 48.85, "label": "Rue 7"}</tool_call>',
+        '<tool_call>\n{"name": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}\n</tool_call>',
+        '<tool_call>{{"name": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}}}</tool_call>',
+        'I look.\n```json\n{"name": "static_map", "parameters": {"latitude": 48.85, "label": "Rue 7"}}\n```',
+        '{"type": "function", "function": {"name": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}}}',
+        '{"name": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}}\n</tool_call>',
+    ],
+)
+def test_a_call_is_read_in_the_form_of_its_model(name, text):
+    assert calls_of(parse(name, text)) == [("static_map", {"latitude": 48.85, "label": "Rue 7"})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[TOOL_CALLS]static_map[ARGS]{"lat": 48.85, "lon": 2.35}',
+        '<function=static_map>{"lat": 48.85, "lon": 2.35}</function>',
+        "<|tool_call_begin|>functions.static_map:0<|tool_call_argument_begin|>"
+        '{"lat": 48.85, "lon": 2.35}<|tool_call_end|>',
+        '<tool_call>{"name": "static_map", "args": {"lat": 48.85, "lon": 2.35}}</tool_call>',
+    ],
+)
+def test_the_arguments_of_a_call_are_no_answer(text):
+    assert calls_of(parse("generic", text)) == [("static_map", {"lat": 48.85, "lon": 2.35})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<tool_call>{"name": "x"}\n{"name": "y"}</tool_call>',
+        '<tool_call>[{"name": "x", "arguments": null}, {"name": "y", "arguments": {}}]</tool_call>',
+        '[TOOL_CALLS][{"name": "x", "arguments": {}}, {"name": "y", "arguments": {}}]',
+        "[TOOL_CALLS]x[ARGS]{}[TOOL_CALLS]y[ARGS]{}",
+        "<tool_call>\n<function=x>\n</function>\n</tool_call>\n<tool_call>\n<function=y>\n</function>\n</tool_call>",
+    ],
+)
+def test_all_calls_are_read_in_order(text):
+    assert [call.name for call in parse("generic", text).calls] == ["x", "y"]
+    assert [call.name for call in parse("spotagent", text).calls] == ["x"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<tool_call>\n<function=x>\n<parameter=query>\nRue de",
+        "<tool_call>\n<function=x>\n<parameter=query>\nRue de Rivoli\n</parameter>\n<param",
+        "<tool_call>x\n<arg_key>query</arg_key>\n<arg_value>Rue de",
+        '[TOOL_CALLS]x[ARGS]{"query": "Rue de',
+        '<tool_call>{"name": "x", "arguments": {"query": "Rue", "country": ',
+    ],
+)
+@pytest.mark.parametrize("name", WITH_TOOLS)
+def test_a_call_that_is_cut_off_is_a_problem_in_every_form(name, text):
+    parsed = parse(name, text, truncated=True)
+    assert not parsed.calls
+    assert "a tool call" in parsed.problem
+
+
+def test_a_tag_that_is_only_spoken_of_hides_no_answer():
+    text = 'No further `<tool_call>` is needed.\n{"lat": 48.85, "lon": 2.35}'
+    assert parse("generic", text).answer.point.lat == 48.85
+
+
+def test_dialects_without_tools_read_no_bare_calls():
+    assert parse("geo_adapt", '{"name": "x", "arguments": {}}').problem
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "<tool_call>", "<tool_call>{", "<function=a>", "<function=a><parameter=b>", "<arg_key>", "<arg_key>a</arg_key>",
+        "<tool_call>a<arg_key>", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{", "<|python_tag|>", "<|tool_call_begin|>a:1",
+        "a ",
+    ],
+)  # fmt: skip
+def test_long_hostile_calls_are_read_in_linear_time(piece):
+    started = time.process_time()
+    parse("generic", "<tool_call>" + piece * (200_000 // len(piece)))
+    assert time.process_time() - started < 5.0
