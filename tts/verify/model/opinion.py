@@ -6,17 +6,21 @@ refuses an opinion, the model gets the reason, once.
 
 from __future__ import annotations
 
-import json
-from typing import Annotated
+import re
+from typing import Annotated, Any, Final
 
 from pydantic import Field, JsonValue, ValidationError
 
+from tts.dialects.coordinate_parser import Axis, degrees
+from tts.dialects.json_answer_parser import json_objects
 from tts.domain.geo import LatLon
 from tts.domain.value import Value
 from tts.verify.model.dossier import Dossier
 
 _MAX_REASONS = 6
 NOBODY = "none"
+_ID_SEPARATOR: Final = re.compile(r"[,;\s]+")
+_AXES: Final[tuple[Axis, ...]] = ("lat", "lon")
 
 
 class Reason(Value):
@@ -72,17 +76,15 @@ def opinion_schema(dossier: Dossier, *, synthesise: bool) -> dict[str, JsonValue
 
 
 def read_opinion(text: str, dossier: Dossier) -> Opinion:
-    """Control characters are allowed in strings: constrained decoding lets a model write them.
+    """The last JSON object with a choice, however it is written; what stands beside what was asked for is left out.
 
     Raises UnusableOpinion with what is wrong, in words for the model.
     """
-    opened, closed = text.find("{"), text.rfind("}")
-    if opened < 0 or closed <= opened:
-        raise UnusableOpinion("there is no JSON object in it")
+    written = [value for value in json_objects(text) if "choice" in value]
+    if not written:
+        raise UnusableOpinion("there is no whole JSON object with a choice in it")
     try:
-        opinion = Opinion.model_validate(json.loads(text[opened : closed + 1], strict=False))
-    except json.JSONDecodeError as error:
-        raise UnusableOpinion(f"the JSON is broken: {error.msg}") from error
+        opinion = Opinion.model_validate(_asked_fields(written[-1]))
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:4])
         raise UnusableOpinion(f"the JSON object has the wrong form: {wrong}") from error
@@ -94,3 +96,35 @@ def read_opinion(text: str, dossier: Dossier) -> Opinion:
     if not opinion.reasons or (dossier.exhibits and not cited):
         raise UnusableOpinion("the reasons cite no evidence")
     return opinion
+
+
+def _asked_fields(written: dict[str, Any]) -> dict[str, Any]:
+    fields = {key: written[key] for key in Opinion.model_fields if key in written}
+    fields["choice"] = _label(fields["choice"])
+    for axis in _AXES:
+        if isinstance(value := fields.get(axis), str):
+            read = degrees(value, axis)
+            fields[axis] = value if read is None else read
+    if isinstance(reasons := fields.get("reasons"), list):
+        fields["reasons"] = [_asked_fields_of_reason(reason) for reason in reasons]
+    return fields
+
+
+def _asked_fields_of_reason(written: Any) -> Any:
+    """Ids may stand in one text, and in the brackets in which the dossier shows them."""
+    if not isinstance(written, dict):
+        return written
+    fields = {key: written[key] for key in Reason.model_fields if key in written}
+    ids = fields.get("evidence")
+    ids = [ids] if isinstance(ids, str) else ids
+    if isinstance(ids, list) and all(isinstance(item, str) for item in ids):
+        fields["evidence"] = [part.strip("[]").upper() for item in ids for part in _ID_SEPARATOR.split(item) if part]
+    return fields
+
+
+def _label(choice: Any) -> Any:
+    """The letter of a branch in capitals, without the word before it; null is nobody."""
+    if not isinstance(choice, str):
+        return NOBODY if choice is None else choice
+    label = choice.strip().upper().removeprefix("BRANCH").strip()
+    return NOBODY if label == NOBODY.upper() else label

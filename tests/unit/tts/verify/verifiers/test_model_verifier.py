@@ -250,6 +250,50 @@ async def test_line_breaks_and_control_characters_in_a_reason_are_read(judged):
     assert not verdict.warnings
 
 
+WRITTEN = {
+    "fenced": lambda text: f"I weigh {{both}}.\n```json\n{text}\n```\nThat is {{all}}.",
+    "in GLM's box": lambda text: f"<|begin_of_box|>{text}<|end_of_box|>",
+    "after a draft": lambda text: opinion("none", ["unclear"], []) + f"\nWait:\n{text}",
+    "trailing comma": lambda text: text[:-1] + ",}",
+    "single quotes": lambda text: text.replace('"', "'"),
+    "a comment": lambda text: text.replace('"choice"', '// now\n"choice"'),
+    "quotes in a reason": lambda text: text.replace("the sign", 'the sign "Vila"'),
+    "a word before the letter": lambda text: text.replace('"choice": "', '"choice": "Branch '),
+    "a small letter": lambda text: re.sub(r'"choice": "(\w)"', lambda found: found[0].lower(), text),
+    "more than was asked": lambda text: text.replace('{"text"', '{"weight": 1, "text"')[:-1] + ', "confidence": 0.9}',
+    "an id alone": lambda text: re.sub(r'\["(\w+)"\]', r'"\1"', text),
+    "ids in brackets": lambda text: re.sub(r'\["(\w+)"\]', r'["[\1], [\1]"]', text),
+    "ids without quotes": lambda text: re.sub(r'\["(\w+)"\]', r"[\1]", text),
+}
+
+
+@pytest.mark.parametrize("write", WRITTEN.values(), ids=WRITTEN)
+async def test_an_opinion_is_read_at_once_however_it_is_written(judged, write):
+    model = Judge(lambda prompt: write(judge_choosing(OSAKA)(prompt)))
+    verdict, _ = await judged(model, EVEN)
+    assert distance_km(verdict.point, OSAKA) < 1
+    assert len(model.requests) == 1
+    assert not verdict.warnings
+
+
+@pytest.mark.parametrize("choice", [None, "None", "NONE"])
+async def test_an_opinion_for_nobody_may_be_spelt_otherwise(judged, choice):
+    def reply(prompt):
+        return opinion(choice, ["nothing fits"], re.findall(r"\[(\w+\d)\]", prompt)[:1])
+
+    model = Judge(reply)
+    await judged(model, EVEN)
+    assert len(model.requests) == 1
+
+
+async def test_a_point_of_the_model_may_have_hemispheres(judged):
+    def reply(prompt):
+        return judge_choosing(COIMBRA)(prompt)[:-1] + ', "lat": "40.21° N", "lon": "8.43° W"}'
+
+    verdict, _ = await judged(Judge(reply), EVEN, mode="synthesise")
+    assert distance_km(verdict.point, LatLon(lat=40.21, lon=-8.43)) < 0.1
+
+
 @pytest.mark.parametrize(
     "failure", [ModelError("down"), Overloaded(), ZeroDivisionError()], ids=lambda f: type(f).__name__
 )
