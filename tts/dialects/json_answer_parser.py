@@ -39,14 +39,19 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
     An object that is JSON but for line breaks in its strings is taken as it stands. Only where that fails is the end
     of the object looked for by its braces, and what stands between is read leniently. Linear time.
     """
-    return (value for run in _runs_of_objects(text) for value in run)
+    return (value for value, _, _ in _objects_in(text[-_MAX_CHARS:]))
 
 
-def _runs_of_objects(text: str) -> list[list[dict[str, Any]]]:
-    """The same objects, those together that only commas separate: the items of a list."""
+def object_at_end(text: str) -> str:
+    """The last such object as it is written, if nothing but a fence follows it; else empty."""
     text = text[-_MAX_CHARS:]
-    plain, cost, end, last_end = text.translate(_QUOTES), 0, 0, -1
-    runs: list[list[dict[str, Any]]] = []
+    start, end = next(reversed([(start, end) for _, start, end in _objects_in(text)]), (0, 0))
+    return "" if text[end:].strip(" \n`") else text[start:end]
+
+
+def _objects_in(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """Each object, where it begins and where it ends."""
+    plain, cost, end = text.translate(_QUOTES), 0, 0
     while (start := plain.find("{", end)) >= 0:
         if not begins_object(plain, start):
             end = start + 1
@@ -61,21 +66,29 @@ def _runs_of_objects(text: str) -> list[list[dict[str, Any]]]:
                 cost += 10 * _COST_OF_ONE
         if value is None:
             if not (end := _end_of_object(plain, start)):
-                break
+                return
             value = read_object(text[start:end])
         if isinstance(value, dict):
-            if last_end >= 0 and plain[last_end:start].strip() == ",":
-                runs[-1].append(value)
-            else:
-                runs.append([value])
-            last_end = end
-    return runs
+            yield value, start, end
+
+
+def _lists_of_objects(text: str) -> list[list[dict[str, Any]]]:
+    """The objects, those together that only a comma separates."""
+    text, last_end = text[-_MAX_CHARS:], -1
+    lists: list[list[dict[str, Any]]] = []
+    for value, start, end in _objects_in(text):
+        if last_end >= 0 and text[last_end:start].strip() in (",", "，"):
+            lists[-1].append(value)
+        else:
+            lists.append([value])
+        last_end = end
+    return lists
 
 
 def answer_from_json(text: str) -> StatedAnswer | None:
     """The last object in the text that states an answer; None when there is none, or a list of different ones."""
-    for run in reversed(_runs_of_objects(text)):
-        found = [answer for value in run if (answer := _answer_in(value)) is not None]
+    for values in reversed(_lists_of_objects(text)):
+        found = [answer for value in values if (answer := _answer_in(value)) is not None]
         if found:
             return _only_place(found)
     return None

@@ -10,8 +10,9 @@ import re
 
 _ABSTENTION = re.compile(
     r"\b(?:do not|don['’]t|can ?not|can['’]t|could not|couldn['’]t|unable to|not able to|not possible to|impossible to)"
-    r"\b[^.!?\n]{0,40}\b(?:know|tell|determine|identify|say|locate|pinpoint|place)\b"
-    r"|\b(?:no idea|location is unknown|not enough (?:information|evidence|clues))\b",
+    r"\b[^.!?\n]{0,40}\b(?:know|tell|determined?|identify|identified|say|located?|pinpoint(?:ed)?|placed?)\b"
+    r"|\b(?:no idea|location is (?:unknown|not known))\b"
+    r"|(?:\bnot enough|n['’]t enough|\binsufficient)(?: visual| contextual)? (?:information|evidence|clues|context)\b",
     re.IGNORECASE,
 )
 

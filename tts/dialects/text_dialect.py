@@ -17,6 +17,7 @@ from tts.dialects.call_forms import as_hermes
 from tts.dialects.continued_request_prompt import continued_text
 from tts.dialects.cue_words import cues_in
 from tts.dialects.hermes_tool_parser import FoundCalls, bare_calls_in, calls_in, tools_text, without_calls
+from tts.dialects.json_answer_parser import object_at_end
 from tts.dialects.labelled_answer_parser import answer_in_words, answer_tags
 from tts.dialects.served_tool import Frame, ServedTool
 from tts.dialects.settings import Coords, DialectSettings, SamplingSettings, read_schemas, read_text
@@ -198,8 +199,17 @@ class TextDialect:
         inside = calls_in(thought, turn=turn)
         if inside.calls:
             return ParsedTurn(calls=inside.calls[: self.calls_per_turn], hypothesis=marked)
-        late = self.read(without_calls(thought), turn=turn) if "<answer>" in thought else None
+        late = self.read(self._answer_in_thought(thought, reply, completion), turn=turn)
         return late or ParsedTurn(problem=found.problem or inside.problem or self._problem(completion))
+
+    def _answer_in_thought(self, thought: str, reply: str, completion: Completion) -> str:
+        """Where an answer may stand in a thought: in tags, or at its end if the model ended there and said no more.
+
+        A server that takes everything for a thought leaves no reply.
+        """
+        if "<answer>" in thought:
+            return without_calls(thought)
+        return "" if reply.strip() or completion.truncated else object_at_end(without_calls(thought))
 
     def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
         """The answer in what was said after thinking: by default the last `<answer>` with a point, in words."""

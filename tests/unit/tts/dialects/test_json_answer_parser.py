@@ -4,6 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tts.dialects import DIALECTS
+from tts.dialects.base import Completion
 from tts.dialects.json_answer_parser import answer_from_json, json_objects, number
 from tts.domain.hypothesis import Level
 
@@ -136,6 +138,23 @@ def test_long_hostile_objects_are_read_in_linear_time(piece, frame):
 )  # fmt: skip
 def test_text_without_a_valid_answer_gives_no_answer(written):
     assert answer_from_json(written) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "truncated", "is_answer"),
+    [
+        ("<think>So:\n```json\n{%s}\n```\n</think>\n", False, True),
+        ("<think>So: {%s}</think>", True, False),
+        ("<think>So: {%s}? Perhaps.</think>", False, False),
+        ("<think>So: {%s}? I look: {'box': 1}</think>", False, False),
+        ("<think>So: {%s}</think>I cannot say.", False, False),
+    ],
+)
+@pytest.mark.parametrize("name", ["generic", "thinking_with_map"])
+def test_an_answer_that_ends_the_thought_counts_where_nothing_was_said_after_it(name, text, truncated, is_answer):
+    """Of a server that takes all of a reply for a thought."""
+    completion = Completion(text.replace("%s", '"lat": 48.85, "lon": 2.35'), truncated=truncated)
+    assert (DIALECTS[name].parse(completion, turn=0).answer is not None) == is_answer
 
 
 def test_null_coordinates_abstain_at_the_stated_level():
