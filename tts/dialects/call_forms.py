@@ -7,6 +7,8 @@ one would be taken for an answer.
 * Qwen3-Coder, Qwen3.5: `<function=name><parameter=key>…</parameter></function>`
 * GLM: `<tool_call>name<arg_key>key</arg_key><arg_value>…</arg_value></tool_call>`
 * Mistral: `[TOOL_CALLS][{"name": …}]`, `[TOOL_CALLS]name[ARGS]{…}`
+* gpt-oss: `to=functions.name <|constrain|>json<|message|>{…}<|call|>`
+* ReAct: `Action: name`, and on the next line `Action Input: {…}`
 * Kimi: `<|tool_call_begin|>functions.name:0<|tool_call_argument_begin|>{…}<|tool_call_end|>`
 """
 
@@ -17,13 +19,16 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tts.dialects.hermes_tool_parser import call_from
+from tts.dialects.hermes_tool_parser import FoundCalls, call_from
 from tts.dialects.json_answer_parser import json_objects
 from tts.domain.tooling import ToolCall
 
 _MARK: Final = re.compile(
-    r"<tool_call>|<function=(?=[\w.-])|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_call_begin\|>", re.IGNORECASE
+    r"<tool_call>|<function=(?=[\w.-])|\[TOOL_CALLS\]|<\|python_tag\|>|<\|tool_call_begin\|>"
+    r"|to=functions\.|\bAction:(?=[ \t]*[\w.-]{1,100}\s{1,9}Action Input:)",
+    re.IGNORECASE,
 )
+_RESPONSE: Final = re.compile(r"<tool_response>.*?(?:</tool_response>|\Z)", re.IGNORECASE | re.DOTALL)
 _SPOKEN_OF: Final = re.compile(r"`<tool_call>`(?!``)", re.IGNORECASE)
 _END: Final = {
     "<tool_call>": re.compile(r"</tool_call>", re.IGNORECASE),
@@ -31,19 +36,25 @@ _END: Final = {
     "[tool_calls]": re.compile(r"\Z"),
     "<|python_tag|>": re.compile(r"<\|eom_id\|>|\Z"),
     "<|tool_call_begin|>": re.compile(r"<\|tool_call_end\|>"),
+    "to=functions.": re.compile(r"<\|call\|>|\Z"),
+    "action:": re.compile(r"\n\s*Observation:|\Z"),
 }
 _HEAD: Final = re.compile(
     r"\s*(?:functions\.)?([\w.-]{1,100})(?::\d+)?\s*(?:\[CALL_ID\][\w-]*\s*)?"
-    r"(?:>|\[ARGS\]|<\|tool_call_argument_begin\|>|(?=<arg_key>))"
+    r"(?:>|\[ARGS\]|<\|tool_call_argument_begin\|>|(?=<arg_key>)|Action Input:|[^\n{}]{0,60}<\|message\|>)"
 )
-_NAMES: Final = ("name", "function", "tool", "tool_name")
-_ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
-_NO_ARGUMENTS: Final = (*_NAMES, "type", "id")
+_NAMES: Final = ("name", "function", "tool", "tool_name", "action")
+_ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
+_NO_ARGUMENTS: Final = (*_NAMES, "type", "id", "thought")
+_MAX_CALLS: Final = 32
 
 
 def as_hermes(text: str) -> str:
-    """The text with every call between `<tool_call>` tags, one a tag; what cannot be read stays, between its tags."""
-    text = _SPOKEN_OF.sub("`tool_call`", text)
+    """The text with every call between `<tool_call>` tags, one a tag; what cannot be read stays, between its tags.
+
+    A response that the model makes up for a call is left out.
+    """
+    text = _RESPONSE.sub("", _SPOKEN_OF.sub("`tool_call`", text))
     marks = list(_MARK.finditer(text))
     written = [text[: marks[0].start()] if marks else text]
     for i, mark in enumerate(marks):
@@ -57,6 +68,18 @@ def as_hermes(text: str) -> str:
             written.append(f"<tool_call>{body}{'</tool_call>' if end else ''}")
         written.append(piece[end.end() :] if end else "")
     return "".join(written)
+
+
+def bare_calls_in(text: str, *, turn: int) -> FoundCalls:
+    """Calls written without any tags: objects with a name and arguments, or a `function`, and nothing else."""
+    found = [call for value in json_objects(text) if _is_bare_call(value) and (call := _call_of(value)) is not None]
+    named = (call.model_copy(update={"id": f"call_{turn}_{i}"}) for i, call in enumerate(found[:_MAX_CALLS]))
+    return FoundCalls(tuple(named))
+
+
+def _is_bare_call(value: dict[str, Any]) -> bool:
+    has_arguments = any(key in value for key in _ARGUMENTS) or isinstance(value.get("function"), dict)
+    return has_arguments and value.keys() <= {*_NO_ARGUMENTS, *_ARGUMENTS}
 
 
 def _calls_in(mark: str, body: str, *, closed: bool) -> Iterator[ToolCall]:

@@ -107,20 +107,6 @@ def without_calls(text: str) -> str:
     return _TOOL_CALL.sub("", text)
 
 
-def bare_calls_in(text: str, *, turn: int) -> FoundCalls:
-    """Calls written without their tags: objects with a name and arguments, or a `function`, and nothing else."""
-    found = [call for value in json_objects(text) if _is_bare_call(value) and (call := call_from(value, ""))]
-    named = [call.model_copy(update={"id": f"call_{turn}_{i}"}) for i, call in enumerate(found[:_MAX_CALLS])]
-    return FoundCalls(tuple(named))
-
-
-_CALL_KEYS = {"name", "arguments", "parameters", "type", "id", "function"}
-
-
-def _is_bare_call(value: dict[str, Any]) -> bool:
-    return set(value) <= _CALL_KEYS and not value.keys().isdisjoint({"arguments", "parameters", "function"})
-
-
 def call_from(value: dict[str, Any], call_id: str) -> ToolCall | None:
     """`{"name": …, "arguments": {…}}`, with `parameters` and arguments that are JSON in a string accepted."""
     inner = value.get("function")

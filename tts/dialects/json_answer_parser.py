@@ -21,7 +21,8 @@ _LAT_KEYS = ("lat", "latitude")
 _LON_KEYS = ("lon", "lng", "long", "longitude")
 _POINT_KEYS = ("coordinates", "gps", "gps_coordinates", "location", "point")
 _ANSWER_KEYS = ("answer", "best", "best_guess", "final", "final_answer", "result")
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "action_input")  # of a call, never an answer
+_ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")  # never an answer
+_CALL_NAMES = ("tool", "tool_name", "action")  # keys of a call, whose point is no answer either
 _NO_VALUE = ("null", "None")
 _MOST_POINTS = 10  # a confidence above it is in percent
 _MAX_CHARS = 200_000
@@ -99,6 +100,8 @@ def _answer_in(value: dict[str, Any], depth: int = 3) -> StatedAnswer | None:
     `location`. Names and the rest may stand outside. Of several that differ, only one that is called the answer counts.
     """
     fields = _lower_keys(value)
+    if any(key in fields for key in _CALL_NAMES):
+        return None
     if _has_point(fields):
         return stated_answer(fields)
     outside = {key: item for key, item in fields.items() if key not in _LAT_KEYS + _LON_KEYS}
@@ -142,6 +145,7 @@ def stated_answer(value: dict[str, Any]) -> StatedAnswer | None:
         point = point_from(lat, lon)
         if point is None:
             return None
+        point = None if _is_nowhere(point, fields) else point
     radius, confidence = _radius_km(fields.get("radius_km")), _share(fields.get("confidence"))
     return StatedAnswer(
         point=point,
@@ -171,6 +175,14 @@ def number(value: Any) -> float | None:
     if isinstance(value, int | float) and math.isfinite(value):
         return float(value)
     return None
+
+
+def _is_nowhere(point: LatLon, fields: dict[str, Any]) -> bool:
+    """Two zeros in the place of null, by what is said beside them."""
+    if (point.lat, point.lon) != (0.0, 0.0):
+        return False
+    names = _text(fields, "country", "region", "state", "city", "place", "address")
+    return not names or fields.get("level") == Level.NONE or _share(fields.get("confidence")) == 0.0
 
 
 def _radius_km(value: Any) -> float | None:
@@ -206,6 +218,7 @@ def _level(fields: dict[str, Any], point: LatLon | None) -> Level:
 
 
 def _claims(value: Any) -> tuple[Claim, ...]:
+    value = [value] if isinstance(value, str | dict) else value
     if not isinstance(value, list):
         return ()
     claims = []

@@ -13,10 +13,10 @@ from typing import ClassVar, Literal
 from tts.clues.ruled_out_places import RuledOut
 from tts.dialects.area_prompt import area_text
 from tts.dialects.base import Completion, Continuation, FinishedTurn, ParsedTurn, Surroundings, Task, user_message
-from tts.dialects.call_forms import as_hermes
+from tts.dialects.call_forms import as_hermes, bare_calls_in
 from tts.dialects.continued_request_prompt import continued_text
 from tts.dialects.cue_words import cues_in
-from tts.dialects.hermes_tool_parser import FoundCalls, bare_calls_in, calls_in, tools_text, without_calls
+from tts.dialects.hermes_tool_parser import FoundCalls, calls_in, tools_text, without_calls
 from tts.dialects.json_answer_parser import object_at_end
 from tts.dialects.labelled_answer_parser import answer_in_words, answer_tags
 from tts.dialects.served_tool import Frame, ServedTool

@@ -43,6 +43,10 @@ def calls_of(parsed):
         'I look.\n```json\n{"name": "static_map", "parameters": {"latitude": 48.85, "label": "Rue 7"}}\n```',
         '{"type": "function", "function": {"name": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}}}',
         '{"name": "static_map", "arguments": {"latitude": 48.85, "label": "Rue 7"}}\n</tool_call>',
+        '{"thought": "A map.", "action": "static_map", "action_input": {"latitude": 48.85, "label": "Rue 7"}}',
+        'Action: static_map\nAction Input: {"latitude": 48.85, "label": "Rue 7"}\nObservation: a map',
+        "<|channel|>commentary to=functions.static_map <|constrain|>json<|message|>"
+        '{"latitude": 48.85, "label": "Rue 7"}<|call|>',
     ],
 )
 def test_a_call_is_read_in_the_form_of_its_model(name, text):
@@ -57,10 +61,24 @@ def test_a_call_is_read_in_the_form_of_its_model(name, text):
         "<|tool_call_begin|>functions.static_map:0<|tool_call_argument_begin|>"
         '{"lat": 48.85, "lon": 2.35}<|tool_call_end|>',
         '<tool_call>{"name": "static_map", "args": {"lat": 48.85, "lon": 2.35}}</tool_call>',
+        'Action: static_map\nAction Input: {"lat": 48.85, "lon": 2.35}',
+        '{"tool_name": "static_map", "tool_input": {"lat": 48.85, "lon": 2.35}}',
     ],
 )
 def test_the_arguments_of_a_call_are_no_answer(text):
     assert calls_of(parse("generic", text)) == [("static_map", {"lat": 48.85, "lon": 2.35})]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"tool": "static_map", "lat": 48.85, "lon": 2.35}',
+        '<tool_call>map</tool_call>\n<tool_response>\n{"lat": 48.85, "lon": 2.35}\n</tool_response>',
+        '<tool_response>{"lat": 48.85, "lon": 2.35}',
+    ],
+)
+def test_neither_a_call_that_cannot_be_read_nor_a_response_that_is_made_up_is_an_answer(text):
+    assert parse("generic", text).problem
 
 
 @pytest.mark.parametrize(
@@ -109,6 +127,7 @@ def test_dialects_without_tools_read_no_bare_calls():
     [
         "<tool_call>", "<tool_call>{", "<function=a>", "<function=a><parameter=b>", "<arg_key>", "<arg_key>a</arg_key>",
         "<tool_call>a<arg_key>", "[TOOL_CALLS]", "[TOOL_CALLS]a[ARGS]{", "<|python_tag|>", "<|tool_call_begin|>a:1",
+        "<tool_response>", "to=functions.a", "Action: a\nAction Input:", "Action: a\n",
         "a ",
     ],
 )  # fmt: skip

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from support.basics import golden
 
-from tts.dialects.hermes_tool_parser import as_plain_chat, bare_calls_in, calls_in, wire_schema, without_calls
+from tts.dialects.call_forms import bare_calls_in
+from tts.dialects.hermes_tool_parser import as_plain_chat, calls_in, wire_schema, without_calls
 from tts.domain.messages import ImagePart, Message, TextPart, text_message
 from tts.domain.tooling import ImageRef, ToolCall, ToolResult
 from tts.ports.toolbox import ToolSchema

@@ -111,6 +111,26 @@ def test_null_in_any_spelling_abstains(nothing):
 
 
 @pytest.mark.parametrize(
+    ("written", "abstains"),
+    [
+        ('{"lat": 0, "lon": 0}', True),
+        ('{"lat": 0.0, "lon": 0.0, "country": "Ghana", "level": "none"}', True),
+        ('{"lat": 0, "lon": 0, "country": "Ghana", "confidence": 0}', True),
+        ('{"lat": 0, "lon": 0, "country": "Ghana"}', False),
+        ('{"lat": 0, "lon": 9.45}', False),
+    ],
+)
+def test_two_zeros_with_nothing_beside_them_abstain(written, abstains):
+    assert answer_from_json(written).abstains == abstains
+
+
+@pytest.mark.parametrize("evidence", ['"a sign"', '["a sign"]', '{"claim": "a sign"}', '[{"claim": "a sign"}]'])
+def test_one_piece_of_evidence_needs_no_list(evidence):
+    found = answer_from_json(f'{{"lat": 1, "lon": 2, "evidence": {evidence}}}')
+    assert [claim.text for claim in found.claims] == ["a sign"]
+
+
+@pytest.mark.parametrize(
     ("written", "confidence"),
     [("0.85", 0.85), ("1.0", 1.0), ("85", 0.85), ('"85%"', 0.85), ('"1 %"', 0.01), ('"high"', None)],
 )
