@@ -41,11 +41,14 @@ def give_direction(opening: Sequence[Message], direction: str, taken: Sequence[s
 
 
 def directions_in(text: str, most: int) -> tuple[str, ...]:
-    """What a leader wrote: at most `most` directions, each on one line; empty if there is no block of them."""
-    block = _BLOCK.search(text)
-    lines = block.group(1).splitlines() if block is not None else ()
-    found = [" ".join(_BULLET.sub("", line, count=1).split())[:_MAX_DIRECTION_CHARS] for line in lines]
-    return tuple(dict.fromkeys(line for line in found if line))[:most]
+    """What a leader wrote: at most `most` directions, each on one line; empty if there is no block of them. The last
+    block counts: one before it is a draft, and an empty one is spoken of.
+    """
+    found: list[str] = []
+    for block in _BLOCK.findall(text):
+        lines = (" ".join(_BULLET.sub("", line, count=1).split()) for line in block.splitlines())
+        found = [line[:_MAX_DIRECTION_CHARS] for line in lines if line] or found
+    return tuple(dict.fromkeys(found))[:most]
 
 
 def _append_text(opening: Sequence[Message], text: str) -> tuple[Message, ...]:

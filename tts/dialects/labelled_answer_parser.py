@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from tts.dialects.coordinate_parser import point_from, point_in
@@ -67,22 +68,26 @@ def labels_in(text: str) -> dict[str, str]:
 
     A `point` is only there where it is one, or where nothing else says where the place is.
     """
-    found: dict[str, str] = {}
-    open_label: str | None = None
-    for line in _LINE_BREAK.sub("\n", text).splitlines():
-        match = _LINE.match(_row_as_line(line))
-        name = _label_name(match[1]) if match is not None else open_label
-        value = _value(line if match is None else match[2])
-        if name is not None and value:
-            found[name] = value
-        if value or match is not None:
-            open_label = name if match is not None and not value else None
+    found = dict(_values_in(text))
     location = found.pop("location", None)
     if location is not None and "point" not in found:
         found["point"] = location
     if "lat" in found and "point" in found and point_in(found["point"]) is None:
         del found["point"]
     return found
+
+
+def _values_in(text: str) -> Iterator[tuple[str, str]]:
+    """Each known label with its value, in order."""
+    open_label: str | None = None
+    for line in _LINE_BREAK.sub("\n", text).splitlines():
+        match = _LINE.match(_row_as_line(line))
+        name = _label_name(match[1]) if match is not None else open_label
+        value = _value(line if match is None else match[2])
+        if name is not None and value:
+            yield name, value
+        if value or match is not None:
+            open_label = name if match is not None and not value else None
 
 
 def _row_as_line(line: str) -> str:
@@ -126,7 +131,10 @@ def statement_of_labels(labels: dict[str, str], point: LatLon | None) -> StatedA
 
 
 def labelled_answer(text: str) -> StatedAnswer | None:
-    """The answer of `Label: value` lines; None when they state no point."""
+    """The answer of `Label: value` lines; None when they state no point, or several."""
+    values = set(_values_in(text))
+    if any(sum(name == kind for name, _ in values) > 1 for kind in ("lat", "lon", "point")):
+        return None
     labels = labels_in(text)
     point = point_in(labels["point"]) if "point" in labels else point_from(labels.get("lat"), labels.get("lon"))
     return None if point is None else statement_of_labels(labels, point)

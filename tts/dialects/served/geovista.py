@@ -23,6 +23,7 @@ from tts.domain.plan import Limits
 from tts.errors import ConfigError
 
 _MARKUP_CHARACTERS: Final = " \n*_`\"'."
+_EXPLANATION: Final = re.compile(r"\n\s*\n|\n(?=[*_]{0,3}[A-Za-z]{2,20}[*_]{0,3}:)")
 _LEVELS: Final = ("place", "city", "region", "state", "country")
 _PLACEHOLDERS: Final = ["Place", "City", "State", "Country"]
 _RESIZE_RULE: Final = ResizeRule(min_pixels=256 * 256, max_pixels=2048 * 1024, multiple=28)
@@ -81,7 +82,8 @@ def _names_in(block: str) -> list[str]:
     """The parts of a place from fine to coarse, by their labels, else by commas; the finest ones may be unknown."""
     labels = {key.lower(): value for found in (labels_in(block), *json_objects(block)) for key, value in found.items()}
     named = [labels[key] for key in _LEVELS if isinstance(labels.get(key), str)]
-    names = named if "country" in labels else re.split("[,，]", block.strip(_MARKUP_CHARACTERS))
+    line = _EXPLANATION.split(block.strip(_MARKUP_CHARACTERS), maxsplit=1)[0]
+    names = named if "country" in labels else re.split("[,，]", line)
     parts = [name.strip(_MARKUP_CHARACTERS) for name in names]
     first = next((i for i, part in enumerate(parts) if known_name(part)), 0)
     return [part for part in parts[first:] if part]

@@ -15,6 +15,8 @@ from tts.dialects.directions import ask_for_directions, directions_in, give_dire
         ("<directions>the plate", ("the plate",)),
         ("I zoom into the plate.", ()),
         ("<directions></directions>", ()),
+        ("Inside <directions></directions>:\n<directions>the plate</directions>", ("the plate",)),
+        ("<think><directions>a draft</directions></think><directions>the plate</directions>", ("the plate",)),
         (f"<directions>{'x' * 500}</directions>", ("x" * 200,)),
     ],
 )

@@ -318,6 +318,8 @@ def test_the_form_of_an_answer_is_none():
         "Tour Eiffel, Paris, Île-de-France, France",
         "<|begin_of_box|>Tour Eiffel, Paris, Île-de-France, France<|end_of_box|>",
         "Tour Eiffel，Paris，Île-de-France，France",
+        "Tour Eiffel,\nParis,\nÎle-de-France,\nFrance\n\nThe sign says so, and the tower.",
+        "Tour Eiffel, Paris, Île-de-France, France\n**Reasoning**: the sign says so, and the tower.",
         "Place: Tour Eiffel\nCity: Paris\nState: Île-de-France\nCountry: France",
         '{"place": "Tour Eiffel", "city": "Paris", "state": "Île-de-France", "country": "France"}',
         "x` stands in the tags `<answer>` so:\n<answer>Tour Eiffel, Paris, Île-de-France, France",
