@@ -14,7 +14,7 @@ from tts.domain.hypothesis import Level
 
 _OPEN_TAG = re.compile(r"<answer>", re.IGNORECASE)
 _CLOSE_TAG = re.compile(r"</answer>", re.IGNORECASE)
-_LINE = re.compile(r"^[\W\d]*([^\W\d_][\w ()/&.,°]{0,60}?)[*_`\"']{0,3}\s*[:：=]\s*(.*)$")
+_LINE = re.compile(r"^[\W\d_]*([^\W\d_][\w ()/&.,°]{0,60}?)[*_`\"']{0,3}\s*[:：=]\s*(.*)$")
 _LINE_BREAK = re.compile(
     r"<br ?/?>|[;；]\s*+(?=[A-Za-z ]{3,30}\s*[:：])"
     r"|(?<!lat)(?<!latitude)[,，:：]\s*+(?=[*_]{0,3}(?:country|city|region|state|lat(?:itude)?|long?(?:gitude)?|lng|纬度|经度)[*_]{0,3}\s*[:：=])",

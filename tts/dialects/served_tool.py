@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from tts.dialects.coordinate_parser import point_from
 from tts.dialects.settings import Coords
-from tts.domain.geo import LatLon
 from tts.domain.photo import Photo
 from tts.domain.picture_rules import ResizeRule
 from tts.domain.tooling import Datum, ToolCall
@@ -67,16 +68,16 @@ def convert_box(arguments: Arguments, frame: Frame) -> Arguments:
     """`bbox_2d` (or `bbox`) into fractions of the photo's sides; the rest stays."""
     rest = {key: value for key, value in arguments.items() if key not in ("bbox_2d", "bbox")}
     box = arguments.get("bbox_2d", arguments.get("bbox"))
-    return {**rest, "bbox": _fractions(box, arguments.get("photo", 0), frame)}
+    return {**rest, "bbox": _fractions(_unwrapped(box), arguments.get("photo", 0), frame)}
 
 
 def at_zoom(zoom: float) -> Convert:
-    """A point in the model's datum to a map of a fixed zoom around it in ours."""
+    """A point in the model's datum, as numbers or texts, to a map of a fixed zoom around it in ours."""
 
     def convert(arguments: Arguments, frame: Frame) -> Arguments:
         lat, lon = arguments.get("latitude"), arguments.get("longitude")
-        if isinstance(lat, int | float) and isinstance(lon, int | float) and abs(lat) <= 90 and abs(lon) <= 180:
-            point = as_wgs84(LatLon(lat=lat, lon=lon), frame.datum)
+        if (stated := point_from(lat, lon)) is not None:
+            point = as_wgs84(stated, frame.datum)
             lat, lon = point.lat, point.lon
         return {"latitude": lat, "longitude": lon, "zoom": zoom}
 
@@ -91,6 +92,19 @@ def rename_arguments(**names: str) -> Convert:
 def keep_arguments(arguments: Arguments, frame: Frame) -> Arguments:
     """For tools whose arguments are ours already."""
     return arguments
+
+
+def _unwrapped(box: Any) -> Any:
+    """A box that stands in a text, or alone in a list of boxes; anything else as it is."""
+    read = box
+    if isinstance(box, str):
+        try:
+            read = json.loads(box)
+        except (ValueError, RecursionError):
+            return box
+    if isinstance(read, list) and len(read) == 1:
+        return read[0]
+    return read if isinstance(read, list) else box
 
 
 def _fractions(box: Any, photo: Any, frame: Frame) -> Any:

@@ -19,6 +19,7 @@ def reading(block):
     "block",
     [
         "**Latitude: 48.8584° N**\n**Longitude: 2.2945° E**",
+        "__Latitude:__ 48.8584\n__Longitude:__ 2.2945",
         "📍 *Latitude*: 48.8584.\n📍 *Longitude*: 2.2945.",
         "Latitude: 48.8584<br>Longitude: 2.2945<br>",
         "Latitude: $48.8584^\\circ$ N\nLongitude: $2.2945^{\\circ} \\text{E}$",

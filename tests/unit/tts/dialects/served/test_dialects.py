@@ -156,7 +156,21 @@ def test_boxes_are_read_in_the_terms_of_the_model(name, box, sign_photo):
     assert made.arguments["bbox"] == pytest.approx([0.25, 0.5, 0.75, 1.0])
 
 
-@pytest.mark.parametrize("box", [None, "here", [1, 2, 3], [1, 2, 3, "4"], [True, 0, 1, 1]])
+@pytest.mark.parametrize("box", ["[250, 500, 750, 1000]", [[250, 500, 750, 1000]]])
+def test_a_box_may_stand_in_a_text_or_alone_in_a_list(box, sign_photo):
+    call = ToolCall(id="c", name="image_zoom_in_tool", arguments={"bbox_2d": box})
+    assert DIALECTS["reverse"].to_tool(call, (sign_photo,)).arguments["bbox"] == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_the_point_of_a_map_is_turned_from_the_datum_of_the_model_also_where_it_is_a_text():
+    seen = to_gcj02(HEFEI.point)
+    for lat, lon in ((seen.lat, seen.lon), (f"{seen.lat}", f"{seen.lon}° E")):
+        call = ToolCall(id="c", name="amap_static_map", arguments={"latitude": lat, "longitude": lon})
+        made = DIALECTS["thinking_with_map"].to_tool(call, ()).arguments
+        assert distance_km(LatLon(lat=made["latitude"], lon=made["longitude"]), HEFEI.point) < 0.001
+
+
+@pytest.mark.parametrize("box", [None, "here", "[1, 2", "7", [], [1, 2, 3], [1, 2, 3, "4"], [True, 0, 1, 1]])
 def test_an_invalid_box_is_passed_unchanged_to_the_tool(box, sign_photo):
     call = ToolCall(id="c", name="image_zoom_in_tool", arguments={"bbox_2d": box})
     assert DIALECTS["reverse"].to_tool(call, (sign_photo,)).arguments["bbox"] == box
