@@ -19,7 +19,9 @@ _MARKS: Final = {quote: re.compile(rf"\\.|[\n{closing}]", re.DOTALL) for quote, 
 _QUOTE: Final = "[\"'“”„＂‘’]"
 _BARE_KEY: Final = re.compile(r"[^\W\d][\w.-]{0,60}")
 _KEY: Final = rf"(?:{_QUOTE}[^\"'“”„＂‘’\n]{{1,60}}{_QUOTE}|[^\W\d][\w.-]{{0,60}})\s*[:：]"
-_BEGIN: Final = re.compile(rf"\{{{_BLANKS.pattern}(?:{_KEY}|\}})", re.DOTALL)
+_BEGIN: Final = re.compile(
+    rf"\{{{_BLANKS.pattern}(?:{_QUOTE}[^\n{{}}]{{0,200}}?{_QUOTE}\s*[:：]|{_BARE_KEY.pattern}\s*[:：]|\}})", re.DOTALL
+)
 # what follows a quote that ends its string
 _AFTER_KEY: Final = re.compile(r"\s*[:：]")
 _AFTER_VALUE: Final = re.compile(

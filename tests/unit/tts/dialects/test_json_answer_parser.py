@@ -105,6 +105,11 @@ def test_several_answers_of_one_place_are_one_answer():
     assert answer_from_json('[{"lat": 48.85, "lon": 2.35}, {"lat": 48.85, "lon": 2.35}]').point.lat == 48.85
 
 
+@pytest.mark.parametrize("key", ["", "it's", 'a \\"sign\\"', "k" * 150, "名"])
+def test_any_key_may_come_first(key):
+    assert answer_from_json(f'{{"{key}": 1, "lat": 48.85, "lon": 2.35}}').point.lat == 48.85
+
+
 @pytest.mark.parametrize("nothing", ["null", "None", '"null"', '"None"'])
 def test_null_in_any_spelling_abstains(nothing):
     assert answer_from_json(f'{{"lat": {nothing}, "lon": {nothing}, {EVIDENCE}}}').abstains
@@ -140,7 +145,21 @@ def test_a_confidence_may_be_in_percent(written, confidence):
 
 @pytest.mark.parametrize(
     "piece",
-    ['"', "'a", "{ ", "{}", "{//", "{/*", "/*\n", '{"a": "b"c ', "{a: b, ", '{"lat": 1, "lon": 2}, ', "\\", "\n "],
+    [
+        '"',
+        '{"',
+        "'a",
+        "{ ",
+        "{}",
+        "{//",
+        "{/*",
+        "/*\n",
+        '{"a": "b"c ',
+        "{a: b, ",
+        '{"lat": 1, "lon": 2}, ',
+        "\\",
+        "\n ",
+    ],
 )
 @pytest.mark.parametrize("frame", ["%s", '{"a": [%s]}', '{"a": "b"c %s d", "lat": 1}'])
 def test_long_hostile_objects_are_read_in_linear_time(piece, frame):
