@@ -77,6 +77,12 @@ def labels_in(text: str) -> dict[str, str]:
     return found
 
 
+def states_several(text: str) -> bool:
+    """Whether labels say different coordinates: candidates, among which nothing chooses."""
+    values = set(_values_in(text))
+    return any(sum(name == kind for name, _ in values) > 1 for kind in ("lat", "lon", "point"))
+
+
 def _values_in(text: str) -> Iterator[tuple[str, str]]:
     """Each known label with its value, in order."""
     open_label: str | None = None
@@ -132,8 +138,7 @@ def statement_of_labels(labels: dict[str, str], point: LatLon | None) -> StatedA
 
 def labelled_answer(text: str) -> StatedAnswer | None:
     """The answer of `Label: value` lines; None when they state no point, or several."""
-    values = set(_values_in(text))
-    if any(sum(name == kind for name, _ in values) > 1 for kind in ("lat", "lon", "point")):
+    if states_several(text):
         return None
     labels = labels_in(text)
     point = point_in(labels["point"]) if "point" in labels else point_from(labels.get("lat"), labels.get("lon"))

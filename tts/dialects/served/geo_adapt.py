@@ -14,7 +14,13 @@ from tts.dialects.base import Completion, ParsedTurn, Task
 from tts.dialects.coordinate_parser import point_from, point_in
 from tts.dialects.cue_words import cues_in
 from tts.dialects.json_answer_parser import answer_from_json, json_objects
-from tts.dialects.labelled_answer_parser import answer_tags, known_name, labels_in, statement_of_labels
+from tts.dialects.labelled_answer_parser import (
+    answer_tags,
+    known_name,
+    labels_in,
+    statement_of_labels,
+    states_several,
+)
 from tts.dialects.settings import DialectSettings
 from tts.dialects.stated_answer import StatedAnswer
 from tts.dialects.text_dialect import TextDialect, split_thought
@@ -78,8 +84,13 @@ class GeoAdaptDialect(TextDialect):
         return cues_in(text).model_copy(update={"wants_depth": depth_flag(text)})
 
     def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
-        """The last `<answer>` that can be read, as JSON where it is JSON; without such tags, the whole text."""
-        for block in reversed(answer_tags(reply) or [reply]):
+        """The last `<answer>` that can be read, as JSON where it is JSON; without such tags, the whole text, in which a
+        draft may stand.
+        """
+        tagged = answer_tags(reply)
+        for block in reversed(tagged or [reply]):
+            if tagged and states_several(block):
+                continue
             answer = answer_from_json(block) if any(json_objects(block)) else answer_in_block(block)
             if answer is not None:
                 return ParsedTurn(answer=answer)

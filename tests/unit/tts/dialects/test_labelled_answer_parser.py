@@ -113,3 +113,11 @@ def test_unknown_coordinates_abstain_and_missing_ones_do_not(coordinates):
     dialect = DIALECTS["geo_adapt"]
     assert dialect.parse(Completion(f"Country: Japan\nEstimated Coordinates: {coordinates}"), turn=0).answer.abstains
     assert dialect.parse(Completion("Country: Japan\nEstimated Coordinates:"), turn=0).problem
+
+
+def test_of_candidates_in_an_answer_geo_adapt_takes_none_and_of_a_draft_before_it_the_correction():
+    dialect = DIALECTS["geo_adapt"]
+    candidates = "1. Estimated Coordinates: 48.8584, 2.2945\n2. Estimated Coordinates: 43.3, 5.4"
+    assert dialect.parse(Completion(f"<answer>{candidates}</answer>"), turn=0).problem
+    drafted = "Estimated Coordinates: 1, 1\nNo:\nEstimated Coordinates: 48.8584, 2.2945"
+    assert dialect.parse(Completion(drafted), turn=0).answer.point == PARIS
