@@ -14,8 +14,6 @@ from typing import Final
 
 from tts.config import VerifierConfig
 from tts.dialects.base import user_message
-from tts.dialects.coordinate_parser import point_from
-from tts.dialects.json_answer_parser import answer_from_json, json_objects
 from tts.domain.geo import LatLon
 from tts.domain.messages import Message, TextPart, text_message
 from tts.domain.picture_rules import PictureRules, ResizeRule
@@ -127,18 +125,12 @@ class FreeAnswer:
 
 
 def read_free_answer(text: str) -> FreeAnswer | None:
-    """The place of a free answer: its last object with a point, however it is written. Where there is no whole object,
-    the fields as the released reader has them. None where it has no position.
-    """
-    if any(json_objects(text)):
-        stated = answer_from_json(text)
-        names = ("", "") if stated is None else (stated.city, stated.country)
-        point = None if stated is None else stated.point
-    else:
-        verdict = read_verdict(text)
-        names, position = verdict[2:], verdict.position
-        point = None if position is None else point_from(*position)
-    if point is None:
+    """The place of a free answer, as the released reader has it; None where it has no position."""
+    verdict = read_verdict(text)
+    if (position := verdict.position) is None:
         return None
-    city, country = (" ".join(name.split())[:_MAX_NAME_CHARS] if isinstance(name, str) else "" for name in names)
-    return FreeAnswer(point, city, country)
+    lat, lon = position
+    if abs(lat) > 90 or abs(lon) > 180:
+        return None
+    city, country = (" ".join(name.split())[:_MAX_NAME_CHARS] if isinstance(name, str) else "" for name in verdict[2:])
+    return FreeAnswer(LatLon(lat=lat, lon=lon), city, country)

@@ -21,13 +21,7 @@ from tts.verify.evidence.world import World
 from tts.verify.model.reasoning import ThoughtGate, thinks_by_name, without_thought
 from tts.verify.verifiers.consensus import ConsensusVerifier
 from tts.verify.verifiers.model import ModelVerifier
-from tts.verify.verifiers.published_verifier import (
-    FreeAnswer,
-    TrajectoryTexts,
-    candidates_text,
-    read_free_answer,
-    trajectory_text,
-)
+from tts.verify.verifiers.published_verifier import TrajectoryTexts, candidates_text, trajectory_text
 
 
 @pytest.fixture(scope="module")
@@ -116,33 +110,6 @@ def test_the_free_answer_is_streamed_without_its_thought(world, sign_photo, thou
     items, _ = weigh_runs(world, sign_photo, f"{thought}I go by the rail gauge. {AT_OSAKA}", even_runs(), thinks=thinks)
     streamed = "".join(item.text for item in items if isinstance(item, VerdictText))
     assert streamed == f"I go by the rail gauge. {AT_OSAKA}"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        'As {"lat": 40.2, "lon": -8.4}? No: {"lat": 34.7, "lon": 135.5, "city": "Osaka", "country": "Japan"}',
-        "{'lat': 34.7, 'lon': 135.5, 'city': 'Osaka', 'country': 'Japan'}",
-        '{"latitude": "34.7° N", "longitude": "135.5° E", "city": "Osaka", "country": "Japan"} by {all}.',
-        '{"answer": {"lat": 34.7, "lon": 135.5}, "city": "Osaka", "country": "Japan"}',
-        '{"city": "Osaka", "country": "Japan", "lat": 34.7, "lon": 135.5, "why": "the sig',
-    ],
-)
-def test_the_last_place_of_a_free_answer_counts_however_it_is_written(text):
-    assert read_free_answer(text) == FreeAnswer(LatLon(lat=34.7, lon=135.5), "Osaka", "Japan")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '[{"lat": 34.7, "lon": 135.5}, {"lat": 40.2, "lon": -8.4}]',
-        '{"lat": null, "lon": null, "city": "Osaka", "country": "Japan"}',
-        '{"lat": 134.7, "lon": 135.5}',
-        '"lat": 134.7, "lon": 135.5',
-    ],
-)
-def test_candidates_and_no_positions_are_no_free_answer(text):
-    assert read_free_answer(text) is None
 
 
 def test_an_answer_without_coordinates_leaves_the_decision_to_the_consensus(world, sign_photo):
