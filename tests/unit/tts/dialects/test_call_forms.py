@@ -6,8 +6,11 @@ import pytest
 
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion
+from tts.dialects.text_dialect import TextDialect
 
-WITH_TOOLS = sorted(name for name, dialect in DIALECTS.items() if dialect.own_limits.max_tool_calls)
+WITH_TOOLS = sorted(
+    name for name, dialect in DIALECTS.items() if isinstance(dialect, TextDialect) and dialect.own_limits.max_tool_calls
+)
 
 
 def parse(name, text, **changes):
