@@ -7,6 +7,7 @@ every percentage.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,15 +36,16 @@ _TRUTH_COLUMNS = (
 )  # fmt: skip
 _ANSWER_TEXT_COLUMNS = (
     "solution_str", "response", "output", "completion", "generated_text", "model_output", "model_response",
-    "raw_response", "prediction", "predictions", "pred", "guess",
+    "raw_response", "prediction", "predictions", "pred",
 )  # fmt: skip
 # Names that other things go by too: only looked at when no column says that it is a prediction.
-_POSSIBLE_ANSWER_COLUMNS = ("answer", "final_answer", "result", "reply", "text", "content")
+_POSSIBLE_ANSWER_COLUMNS = ("answer", "final_answer", "result", "reply", "text", "content", "guess")
 _CITY_COLUMNS = ("city", "city_name", "town", "locality", "place")
 _STATE_COLUMNS = ("province_or_state", "state", "province", "region", "admin1")
 _COUNTRY_COLUMNS = ("country", "country_name", "nation", "country_code", "iso_country")
 _NOTHING = frozenset({"", "nan", "none", "null", "n/a", "na", "-", "unknown"})
 _MAX_POSITION_CHARS = 100
+_COORDINATE_SIGN = re.compile(r"\d[.,]\d|[°º˚NSEW北南东東西]", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,8 @@ def answer_of(row: Row, where: str) -> RowAnswer:
     """The answer of a row; an empty or null field is an answer that says nothing.
 
     Raises:
-        DataError: when no field can be one, naming `where` and the keys that are there.
+        DataError: when no field can be one, naming `where` and the keys that are there; when the only position of the
+            row is its answer, which would be compared with itself.
     """
     keys = plain_keys(row)
     if (found := _nested_answer(keys, _ANSWER_TEXT_COLUMNS)) is not None:
@@ -109,6 +112,11 @@ def answer_of(row: Row, where: str) -> RowAnswer:
                 is_empty=all(map(_is_empty, _stated_position(keys, prefix))),
             )
     if (found := _nested_answer(keys, _POSSIBLE_ANSWER_COLUMNS)) is not None:
+        if _answer_is_truth(keys):
+            raise DataError(
+                f"{where} has no position but `answer`: is it the truth or the answer? Name the truth `ground_truth`, "
+                "or give the table of the true positions (geotts eval score --truth)"
+            )
         return found
     if any(name in keys for name in _LAT_COLUMNS) and _names_its_truth(keys):
         lat, lon = _first_value(keys, _LAT_COLUMNS), _first_value(keys, _LON_COLUMNS)
@@ -155,6 +163,14 @@ def _nested_answer(keys: Mapping[str, Any], names: tuple[str, ...]) -> RowAnswer
                 return RowAnswer(text=text, is_empty=_is_empty(text))
             return RowAnswer(place=place_from(value) or StatedPlace(None), is_empty=_holds_no_position(value))
     return None
+
+
+def _answer_is_truth(keys: Mapping[str, Any]) -> bool:
+    """Whether the truth of the row would be found in `answer`, where data sets have it, and nowhere else."""
+    place = place_from(keys.get("answer"))
+    if place is None or place.point is None:
+        return False
+    return _find_truth({name: value for name, value in keys.items() if name != "answer"}) is None
 
 
 def _names_its_truth(keys: Mapping[str, Any]) -> bool:
@@ -311,10 +327,17 @@ def _place_from_text(text: str) -> StatedPlace | None:
         except orjson.JSONDecodeError:
             return None
     parts = [part.strip() for part in stripped.split(",")]
+    if len(parts) == 4 and all(part.lstrip("+-").isdigit() for part in parts):
+        return None  # "48,85, 2,35" is not 48°, 85°
     if len(parts) < 2 or (point := point_from(parts[0], parts[1])) is None:
-        whole = point_in(stripped) if len(stripped) <= _MAX_POSITION_CHARS else None
+        whole = point_in(stripped) if _looks_like_position(stripped) else None
         return None if whole is None else StatedPlace(whole)
     return StatedPlace(point, parts[2] if len(parts) > 2 else "", ", ".join(parts[3:]))
+
+
+def _looks_like_position(text: str) -> bool:
+    """Whether both numbers have decimals, degrees or a hemisphere: labels such as "3/4" or "12 34" do not."""
+    return len(text) <= _MAX_POSITION_CHARS and "/" not in text and len(_COORDINATE_SIGN.findall(text)) >= 2
 
 
 def _place_from_pair(value: list[Any] | tuple[Any, ...]) -> StatedPlace | None:

@@ -157,7 +157,8 @@ def score_numbered(rows: Iterable[tuple[int, Row]], name: str, options: ScoreOpt
         if options.parser == "geovista":
             for level, right in names_by_rule(answer.text or "", names_of(row))._asdict().items():
                 columns.levels[level] += right
-        if guess is None or (guess.point is None and options.parser not in NAME_READERS):
+        by_name = options.parser in NAME_READERS and not answer.is_empty
+        if guess is None or (guess.point is None and not by_name):
             columns.abstained += answer.is_empty
             if not answer.is_empty and len(columns.unreadable) < _MAX_UNREADABLE:
                 columns.unreadable.append(number)

@@ -203,3 +203,32 @@ def test_a_table_of_positions_has_no_reward_of_texts():
 def test_abstentions_are_told_apart_from_answers_that_could_not_be_read(answer, abstained):
     score = score_rows([{"gt": [1, 2], **answer}], "x", ScoreOptions())
     assert (score.unparsed, score.abstained, score.unreadable) == (1, abstained, () if abstained else (1,))
+
+
+def test_a_row_that_states_nothing_is_no_answer_for_readers_of_names_either():
+    rows = [{"gt": [1, 2], "response": text} for text in (None, "", "Chad")]
+    score = score_rows(rows, "x", ScoreOptions(parser="geovista"))
+    assert (score.unparsed, score.abstained) == (2, 2)
+
+
+@pytest.mark.parametrize("answer", [{"lat": 1, "lon": 2}, '{"lat": 1, "lon": 2}', "1, 2"])
+def test_an_answer_is_not_compared_with_itself(answer):
+    with pytest.raises(DataError, match=r"row 1 has no position but `answer`.*--truth"):
+        score_rows([{"image": "1.jpg", "answer": answer}], "x", ScoreOptions())
+    assert score_rows([{"lat": 50, "lon": 2, "answer": {"lat": 1, "lon": 2}}], "x", ScoreOptions()).acc[0] == 0.0
+
+
+@pytest.mark.parametrize("label", ["3/4", "12 34", "4.5/5.0", "1; 2"])
+def test_a_label_that_is_no_position_is_not_taken_for_the_truth(label):
+    score = score_rows([{"label": label, "lat": 48.85, "lon": 2.35, "response": ANSWER}], "x", ScoreOptions())
+    assert score.acc[0] == 100.0
+
+
+def test_a_pair_with_decimal_commas_is_not_read_as_whole_degrees():
+    with pytest.raises(DataError, match="no true position"):
+        score_rows([{"gps": "48,85, 2,35", "pred_lat": 48.85, "pred_lon": 2.35}], "x", ScoreOptions())
+
+
+@pytest.mark.parametrize("stated", [{"pred_lat": 1, "pred_lon": 2}, {"answer": {"lat": 1, "lon": 2}}])
+def test_a_guess_in_words_does_not_hide_the_position(stated):
+    assert score_rows([{"gt": [1, 2], "guess": "Chad", **stated}], "x", ScoreOptions()).acc[0] == 100.0
