@@ -12,19 +12,20 @@ from tts.dialects.coordinate_parser import PLAIN_CHARACTERS, degrees, point_in
 from tts.domain.geo import LatLon
 
 _MAX_CHARS = 200_000
-_MARKUP = str.maketrans(dict.fromkeys("*`_"))
+_MARKUP = str.maketrans({"*": "", "`": "", "_": " "})
 _HEMISPHERE = r"(?:north|south|east|west|[nsew])(?![a-z])"
 _NUMBER = (
-    r"[+-]?(?<![\d.])\d{1,3}(?:\.\d{1,18})?(?![\d.]\d)"
+    r"[+-]?(?<![\d.])\d{1,3}(?:\.\d{1,18}(?!\d|\.\d)|(?!\d|[.,]\d))"
     r"(?: ?(?:°|deg(?:rees)?(?![a-z]))"
     r"(?: ?\d{1,2}(?:\.\d{1,9})? ?'(?!'))?(?: ?\d{1,2}(?:\.\d{1,9})? ?(?:\"|''))?)?"
 )
 _DEGREES = rf"(?:{_HEMISPHERE} ?{_NUMBER}|{_NUMBER}(?: ?{_HEMISPHERE})?)"
 _LABELLED = re.compile(
-    rf"(?<![a-z])(lat|lon|lng)(?:itude|gitude|g)?\.? ?(?:[:=~]|is)? ?(?:(?:about|around|approximately) )?({_DEGREES})",
+    r"(?<![a-z])(lat|lon|lng)(?:itude|gitude|g(?= ?[.:=~]))?(?![a-z])"  # "long" alone is an English word
+    rf"\.? ?(?:[:=~]|is|of)? ?(?:(?:about|around|approximately) )?({_DEGREES})",
     re.IGNORECASE,
 )
-_PAIR = re.compile(rf"(?<![a-z\d.])({_DEGREES}) ?[,;/ ] ?({_DEGREES})", re.IGNORECASE)
+_PAIR = re.compile(rf"(?<![a-z\d.])({_DEGREES}) ?[,; ] ?({_DEGREES})", re.IGNORECASE)
 _IS_COORDINATE = re.compile(r"\.\d|°|deg|[nsew]", re.IGNORECASE)
 
 

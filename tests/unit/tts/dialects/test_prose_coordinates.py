@@ -18,6 +18,12 @@ from tts.dialects.prose_coordinates import last_point_in
         ("N 48.85 W 2.35", 48.85, -2.35),
         ("GPS: [48.85, 2.35]", 48.85, 2.35),
         ("<answer>48.85, 2.35</answer>", 48.85, 2.35),
+        ("Latitude: 48.85, Longitude: 2.35. Such houses are of the late 19th century", 48.85, 2.35),
+        ("Latitude: 48.85, Longitude: 2.35. It is a long 5 hour drive", 48.85, 2.35),
+        ("Lat. 48.85, Long. 2.35, 1234 m", 48.85, 2.35),
+        ("pred_lat: 48.85, pred_lon: 2.35", 48.85, 2.35),
+        ("a latitude of 48.85 and a longitude of 2.35", 48.85, 2.35),
+        ("It is at _48.85_, _2.35_. I would rate this 4.5/5.0", 48.85, 2.35),
     ],
 )
 def test_a_position_in_sentences_is_found(text, lat, lon):
@@ -30,6 +36,7 @@ def test_a_position_in_sentences_is_found(text, lat, lon):
     [
         "", "Paris, France", "In 2019, 45 people came from 10, 20 towns", "version 1.2.3.4, 5.6", "GPS: 95.5, 200.1",
         "Latitude: 48.85", "between 48.1-48.9 and 2.1-2.3", "48,8566 ; 2,3522",
+        "Latitude: 48,85 Longitude: 2,35", "Latitude: 48.85, Longitude: 1234", "rated 4.5/5.0",
     ],
 )  # fmt: skip
 def test_numbers_that_are_no_position_are_left_alone(text):
