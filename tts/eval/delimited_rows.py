@@ -1,7 +1,7 @@
 """Rows of a text table as programs write it: commas, semicolons or tabs; UTF-8, or UTF-16 with its mark.
 
-Which character parts the fields, the header says. A row that does not fit the header is refused: its values would stand
-under the names of others.
+Which character parts the fields, the header says, and the row after it where a name holds such a character too. A row
+that does not fit the header is refused: its values would stand under the names of others.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,7 +20,7 @@ from tts.errors import DataError
 
 _FIELD_LIMIT = 2**31 - 1
 _QUOTED = re.compile(r'"[^"]*"')
-_EXCEL_MARK = re.compile(r"sep=(.)\s*", re.IGNORECASE)  # the first line of tables that Excel is to open
+_EXCEL_MARK = re.compile(r"sep=([,;\t|])\s*", re.IGNORECASE)  # the first line of tables that Excel is to open
 
 
 def delimited_rows(path: Path) -> Iterator[dict[str, Any]]:
@@ -57,13 +58,26 @@ def _encoding(path: Path) -> str:
 
 
 def _find_delimiter(file: TextIO, usual: str) -> str:
-    """What stands most often between the names of the header; leaves `file` at the header."""
+    """What stands most often between the names of the header and as often in the next row; else only in the header.
+
+    Leaves `file` at the header.
+    """
     first = file.readline()
     if (named := _EXCEL_MARK.fullmatch(first)) is not None:
         return named[1]
     file.seek(0)
     counts = Counter(char for char in _QUOTED.sub("", first) if char in ",;\t|")
-    return max(counts, key=lambda char: (counts[char], char == usual), default=usual)
+    if len(counts) < 2:
+        return next(iter(counts), usual)
+    fits = {char: _has_equal_rows(file, char) for char in counts}
+    return max(counts, key=lambda char: (fits[char], counts[char], char == usual))
+
+
+def _has_equal_rows(file: TextIO, delimiter: str) -> bool:
+    """Whether the first two rows have equally many fields; leaves `file` at its beginning."""
+    lengths = {len(fields) for fields in islice(csv.reader(file, delimiter=delimiter), 2)}
+    file.seek(0)
+    return len(lengths) == 1
 
 
 def _check_header(path: Path, header: Sequence[str]) -> None:
