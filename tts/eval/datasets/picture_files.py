@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePosixPath
 
 from tts.errors import DataError
 from tts.eval.fields import PICTURE_SUFFIXES
+
+_TAIL_PARTS = 3  # folders whose pictures all have the same names are told apart without a look at each
 
 
 class PictureFiles:
@@ -20,14 +23,14 @@ class PictureFiles:
     def __init__(self, folder: Path, subfolders: Sequence[str]) -> None:
         self._folder = folder
         self._subfolders = subfolders
-        self._by_stem: dict[str, list[Path]] | None = None
+        self._by_tail: dict[tuple[str, ...], list[Path]] | None = None
 
     def loader(self, name: str) -> Callable[[], bytes] | None:
         """Reads the file of a picture; None when there is none. Raises DataError when the name fits several files."""
         for subfolder in self._subfolders:
             for suffix in ("", ".jpg"):
                 path = self._folder / subfolder / (name + suffix)
-                if path.is_file():
+                if os.path.isfile(path):  # Path.is_file raises for a name that is too long
                     return path.read_bytes
         found = self._deeper(name)
         if len(found) > 1:
@@ -35,12 +38,14 @@ class PictureFiles:
         return found[0].read_bytes if found else None
 
     def _deeper(self, name: str) -> list[Path]:
-        if self._by_stem is None:
-            self._by_stem = defaultdict(list)
+        if self._by_tail is None:
+            self._by_tail = defaultdict(list)
             for path in pictures_in(self._folder):
-                self._by_stem[path.stem.casefold()].append(path)
+                parts = _without_suffix(path.as_posix())
+                for length in range(1, min(_TAIL_PARTS, len(parts)) + 1):
+                    self._by_tail[parts[-length:]].append(path)
         parts = _without_suffix(name.replace("\\", "/"))
-        found = self._by_stem.get(parts[-1], []) if parts else []
+        found = self._by_tail.get(parts[-_TAIL_PARTS:], [])
         return [path for path in found if _without_suffix(path.as_posix())[-len(parts) :] == parts]
 
 

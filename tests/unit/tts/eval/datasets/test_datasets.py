@@ -1,5 +1,6 @@
 import csv
 import json
+import time
 
 import pytest
 from PIL import ExifTags, Image
@@ -78,6 +79,23 @@ def test_a_picture_is_found_where_it_was_unpacked(tmp_path, named, lies_at):
         assert (sample.key, sample.load()) == (named, PHOTO)
 
 
+def test_folders_with_pictures_of_the_same_names_are_read_in_linear_time(tmp_path):
+    names = [f"{i}/0.jpg" for i in range(1000)]
+    for name in names:
+        (tmp_path / "train" / name).parent.mkdir(parents=True)
+        (tmp_path / "train" / name).write_bytes(PHOTO)
+    write_csv(tmp_path / "table.csv", [{"IMG_ID": name, "LAT": 1, "LON": 2} for name in names])
+    start = time.perf_counter()
+    assert len(load_dataset("folder", tmp_path)) == 1000
+    assert time.perf_counter() - start < 3.0
+
+
+def test_a_name_that_no_file_can_have_is_a_missing_picture(tmp_path):
+    write_csv(tmp_path / "table.csv", [{"IMG_ID": "x" * 300, "LAT": 1, "LON": 2}])
+    with pytest.raises(DataError, match="1 pictures named in"):
+        load_dataset("folder", tmp_path)
+
+
 def test_a_name_that_fits_two_pictures_is_refused(tmp_path):
     write_csv(tmp_path / "table.csv", [{"IMG_ID": "1.jpg", "LAT": 1, "LON": 2}])
     for folder in ("a", "b"):
@@ -136,12 +154,12 @@ def test_of_several_tables_none_is_chosen(tmp_path):
     assert len(load_dataset("folder", tmp_path / "truths.csv")) == 1
 
 
-@pytest.mark.parametrize("name", ["folder", "geobench"])
-def test_all_shards_of_a_table_are_read(tmp_path, name):
+@pytest.mark.parametrize(("name", "digest"), [("folder", ""), ("geobench", ""), ("folder", "-b513d9e388d56453")])
+def test_all_shards_of_a_table_are_read(tmp_path, name, digest):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "data").mkdir()
-    shards = [tmp_path / "data" / f"train-0000{n}-of-00002.parquet" for n in range(2)]
+    shards = [tmp_path / "data" / f"train-0000{n}-of-00002{digest}.parquet" for n in range(2)]
     for n, shard in enumerate(shards):
         rows = [{"image": {"bytes": PHOTO, "path": None}, "latitude": 10.0 * n + i, "longitude": 2.0} for i in range(2)]
         parquet.write_table(arrow.Table.from_pylist(rows), shard)
