@@ -105,9 +105,7 @@ def _check_inputs(runs: Sequence[Path], policy: int | None, out: Path | None, or
 
 
 def _read_runs(runs: Sequence[Path]) -> dict[str, list[Record]]:
-    return {
-        str(path): read_records(path) for path in runs
-    }  # fmt: skip
+    return {str(path): read_records(path) for path in runs}
 
 
 def _command_text(runs: Sequence[Path]) -> str:

@@ -91,12 +91,12 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _may_be_journal(fd: int) -> bool:
-    """Whether the first line is JSON, or a line that was begun: a crash leaves part of an object, or zeros."""
-    head = os.pread(fd, _TAIL_STEP_BYTES, 0)
+    """Whether the first line is JSON, or a line that was begun: a crash leaves part of an object, or zeros in it."""
+    head = os.pread(fd, _TAIL_STEP_BYTES, 0).lstrip(b"\r\n")
     first, newline, _ = head.partition(b"\n")
     if not newline or not head.startswith(b"{"):
         return head[:1] in (b"", b"{", b"\0")
-    return _is_json(first)
+    return b"\0" in first or _is_json(first)
 
 
 def _cut_torn_tail(fd: int) -> int:

@@ -37,7 +37,7 @@ def read_located(path: Path) -> list[LocatedPhoto]:
 
 
 def _photos_of_file(path: Path) -> list[LocatedPhoto]:
-    if path.suffix == ".parquet":
+    if path.suffix.lower() == ".parquet":
         return [_photo_of_record(record) for record in read_records(path)]
     objects = list(_objects(path))
     try:

@@ -171,11 +171,19 @@ def test_a_torn_tail_of_a_journal_is_cut_and_whole_lines_stay(tmp_path_factory, 
     assert path.read_bytes() == whole + b'{"n":-1}\n'
 
 
-@pytest.mark.parametrize("torn", [b'{"n":', b"{", b"\x00" * 4096, b"\x00\n"])
+@pytest.mark.parametrize("torn", [b'{"n":', b"{", b"\x00" * 4096, b"\x00\n", b"\n", b'{"n":\x00\x00}\n'])
 def test_a_first_line_that_was_not_finished_is_cut(tmp_path, torn):
     (tmp_path / "a.jsonl").write_bytes(torn)
     with Journal(tmp_path / "a.jsonl") as journal:
         assert journal.repaired_bytes == len(torn)
+
+
+@pytest.mark.parametrize("whole", [b'{"n":1}\r\n', b'\n{"n":1}\n', b'{"n":\x00}\n{"n":1}\n'])
+def test_a_journal_that_an_editor_or_a_crash_has_changed_is_continued(tmp_path, whole):
+    (tmp_path / "a.jsonl").write_bytes(whole)
+    with Journal(tmp_path / "a.jsonl") as journal:
+        journal.append(b'{"n":2}')
+    assert (tmp_path / "a.jsonl").read_bytes() == whole + b'{"n":2}\n'
 
 
 @pytest.mark.parametrize(
@@ -254,7 +262,7 @@ async def test_a_run_file_can_be_scored_and_converted_without_loss(tmp_path):
     assert {record.sample: record for record in back} == {record.sample: record for record in records}
     for file in (path, tmp_path / "a.parquet"):
         assert score_file(file, ScoreOptions()).acc == (0.0, 100.0, 100.0, 100.0, 100.0, 100.0)
-    for file in (path, tmp_path / "a.parquet"):
+    for file in (path, (tmp_path / "a.parquet").rename(tmp_path / "A.PARQUET")):
         assert sorted(photo.name for photo in read_located(file)) == ["0", "1", "2"]
 
 
