@@ -8,7 +8,6 @@ import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -114,13 +113,13 @@ def run(
     """
     options = LocateOptions(n_parallel=n, depth=Depth(depth), seed=seed, include="full", **fields)
     target = out or Path("runs") / f"{dataset}-n{n}-{depth}-seed{seed}.jsonl"
-    loaded = load_dataset(
-        dataset, path, seed=seed, skip_unusable=skip_unusable, on_left_out=partial(_name_left_out, target)
-    )
+    left_out: list[LeftOut] = []
+    loaded = load_dataset(dataset, path, seed=seed, skip_unusable=skip_unusable, on_left_out=left_out.extend)
     samples = choose_samples(loaded, tags, limit)
     setup = RunSetup(dataset, options, config_digest(args, url))
     require_same_run(target, setup)
     with Journal(target) as journal:
+        _name_left_out(target, left_out)
         if journal.repaired_bytes:
             STDERR.print(f"  cut off {journal.repaired_bytes} bytes of a line that was not finished")
         before = progress_of(target, setup)
@@ -162,7 +161,6 @@ def _name_left_out(target: Path, left_out: Sequence[LeftOut]) -> None:
     if not left_out:
         return
     names = target.with_suffix(".left_out.txt")
-    names.parent.mkdir(parents=True, exist_ok=True)
     names.write_text("".join(f"{one.key}\t{one.reason}\n" for one in left_out), encoding="utf-8")
     STDERR.print(f"left out: {describe_left_out(left_out)} → {names}", markup=False, soft_wrap=True)
 

@@ -58,7 +58,8 @@ def load_dataset(
     on_left_out(left_out)
     samples = in_random_order(one for one in made if isinstance(one, Sample))
     if not samples:
-        raise DataError(f"{path} holds no samples. {dataset.name} needs {dataset.needs}")
+        why = f" ({describe_left_out(left_out)})" if left_out else ""
+        raise DataError(f"{path} holds no samples{why}. {dataset.name} needs {dataset.needs}")
     twice = [one.key for one, other in pairwise(samples) if one.id == other.id]
     if twice:
         raise DataError(f"{path} names {len(twice)} photos twice, such as {twice[0]}: leave one row for each")

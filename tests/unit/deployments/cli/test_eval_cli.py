@@ -137,6 +137,11 @@ def test_photos_that_are_missing_or_damaged_are_named_each_time(data_store, phot
         assert "1 of 2 photos failed: 3.jpg" in err
     named = (tmp_path / "runs" / "a.left_out.txt").read_text().splitlines()
     assert [line.split("\t")[0] for line in named] == ["0.jpg", "2.jpg"]
+    (tmp_path / "0.JPG").write_bytes((photos / "1.jpg").read_bytes())
+    code, _, err = finish(geotts(*command, "--skip-unusable", "--seed", "7"))
+    assert (code, "another" in err) == (2, True)
+    assert (tmp_path / "runs" / "a.left_out.txt").read_text().splitlines() == named
+    (tmp_path / "0.JPG").unlink()
     (tmp_path / "3.JPG").write_bytes((photos / "3.jpg").read_bytes())
     code, _, err = finish(geotts(*command, "--skip-unusable", "--retry-failed"))
     assert (code, "country" in err) == (0, False)
