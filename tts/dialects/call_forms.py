@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tts.dialects.hermes_tool_parser import FoundCalls, call_from
-from tts.dialects.json_answer_parser import json_objects
+from tts.dialects.json_answer_parser import json_objects, placed_objects
 from tts.domain.tooling import ToolCall
 
 _MARK: Final = re.compile(
@@ -32,13 +32,18 @@ _RESPONSE: Final = re.compile(r"<tool_response>.*?(?:</tool_response>|\Z)", re.I
 _SPOKEN_OF: Final = re.compile(r"`<tool_call>`(?!``)", re.IGNORECASE)
 _END: Final = {
     "<tool_call>": re.compile(r"</tool_call>", re.IGNORECASE),
-    "<function=": re.compile(r"</function>", re.IGNORECASE),
-    "[tool_calls]": re.compile(r"\Z"),
-    "<|python_tag|>": re.compile(r"<\|eom_id\|>|\Z"),
-    "<|tool_call_begin|>": re.compile(r"<\|tool_call_end\|>"),
-    "to=functions.": re.compile(r"<\|call\|>|\Z"),
-    "action:": re.compile(r"\n\s*Observation:|\Z"),
+    "<function=": re.compile(r"</function>|(?=<answer>)", re.IGNORECASE),
+    "[tool_calls]": re.compile(r"(?=<answer>)|\Z"),
+    "<|python_tag|>": re.compile(r"<\|eom_id\|>|(?=<answer>)|\Z"),
+    "<|tool_call_begin|>": re.compile(r"<\|tool_call_end\|>|(?=<answer>)"),
+    "to=functions.": re.compile(r"<\|call\|>|(?=<answer>)|\Z"),
+    "action:": re.compile(r"\n\s*Observation:|(?=<answer>)|\Z"),
 }
+_IN_OBJECT: Final = re.compile(
+    r"(?<!\\)(?:</?(?:tool_call|tool_response|function)\b|\[TOOL_CALLS\]|to=functions\.|\b(?:Action|Observation):"
+    r"|<\|(?:python_tag|eom_id|tool_call_begin|tool_call_end|call)\|>)",
+    re.IGNORECASE,
+)
 _HEAD: Final = re.compile(
     r"\s*(?:functions\.)?([\w.-]{1,100})(?::\d+)?\s*(?:\[CALL_ID\][\w-]*\s*)?"
     r"(?:>|\[ARGS\]|<\|tool_call_argument_begin\|>|(?=<arg_key>)|Action Input:|[^\n{}]{0,60}<\|message\|>)"
@@ -47,6 +52,7 @@ _NAMES: Final = ("name", "function", "tool", "tool_name", "action")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
 _NO_ARGUMENTS: Final = (*_NAMES, "type", "id", "thought")
 _MAX_CALLS: Final = 32
+_MAX_MARKS: Final = 500  # what stands behind more of them is not read
 
 
 def as_hermes(text: str) -> str:
@@ -54,20 +60,33 @@ def as_hermes(text: str) -> str:
 
     A response that the model makes up for a call is left out.
     """
-    text = _RESPONSE.sub("", _SPOKEN_OF.sub("`tool_call`", text))
+    text = _RESPONSE.sub("", _SPOKEN_OF.sub("`tool_call`", _escape_marks_in_objects(text)))
     marks = list(_MARK.finditer(text))
     written = [text[: marks[0].start()] if marks else text]
     for i, mark in enumerate(marks):
         piece = text[mark.end() : marks[i + 1].start() if i + 1 < len(marks) else len(text)]
         end = _END[mark[0].lower()].search(piece)
         body = piece[: end.start()] if end else piece
-        calls = list(_calls_in(mark[0].lower(), body, closed=end is not None))
+        calls = list(_calls_in(mark[0].lower(), body, end=end[0] if end else None)) if i < _MAX_MARKS else []
         if calls:
             written += map(_hermes_text, calls)
         elif body.strip() or end or i + 1 == len(marks):  # not the tag around a call with tags of its own
             written.append(f"<tool_call>{body}{'</tool_call>' if end else ''}")
         written.append(piece[end.end() :] if end else "")
     return "".join(written)
+
+
+def _escape_marks_in_objects(text: str) -> str:
+    """Marks that an argument or an answer only speaks of, as escapes of JSON, which mean the same and mark nothing."""
+    written, at = [], 0
+    for _, start, end in placed_objects(text):
+        written += [text[at:start], _with_escaped_marks(text[start:end])]
+        at = end
+    return "".join([*written, text[at:]])
+
+
+def _with_escaped_marks(json_text: str) -> str:
+    return _IN_OBJECT.sub(lambda mark: f"\\u{ord(mark[0][0]):04x}{mark[0][1:]}", json_text)
 
 
 def bare_calls_in(text: str, *, turn: int) -> FoundCalls:
@@ -78,17 +97,21 @@ def bare_calls_in(text: str, *, turn: int) -> FoundCalls:
 
 
 def _is_bare_call(value: dict[str, Any]) -> bool:
-    has_arguments = any(key in value for key in _ARGUMENTS) or isinstance(value.get("function"), dict)
-    return has_arguments and value.keys() <= {*_NO_ARGUMENTS, *_ARGUMENTS}
+    """A description of a tool, as the prompt lists them, has more parts."""
+    inner = value.get("function")
+    parts = value.keys() | (inner.keys() if isinstance(inner, dict) else set())
+    has_arguments = not parts.isdisjoint(_ARGUMENTS) or isinstance(inner, dict)
+    return has_arguments and parts <= {*_NO_ARGUMENTS, *_ARGUMENTS}
 
 
-def _calls_in(mark: str, body: str, *, closed: bool) -> Iterator[ToolCall]:
+def _calls_in(mark: str, body: str, *, end: str | None) -> Iterator[ToolCall]:
+    """`end` is the mark behind the call, empty for a form that may go without, None where the call is cut off."""
     head = _HEAD.match(body)
     if head is not None and (mark != "<tool_call>" or "<arg_key>" in body):
-        arguments = _arguments_in(body[head.end() :]) if closed else None
+        arguments = None if end is None else _arguments_in(body[head.end() :], may_be_none=bool(end))
         read = [{"name": head[1], "arguments": arguments}] if arguments is not None else []
     else:
-        read = list(json_objects(body)) or (list(json_objects(body + "}")) if closed else [])  # one brace short
+        read = list(json_objects(body)) or (list(json_objects(body + "}")) if end else [])  # one brace short
     for value in read:
         if (call := _call_of(value)) is not None:
             yield call
@@ -104,15 +127,15 @@ def _call_of(value: dict[str, Any]) -> ToolCall | None:
     return call_from({"name": name, "arguments": {} if arguments is None else arguments}, "")
 
 
-def _arguments_in(written: str) -> dict[str, Any] | None:
-    """Parameters between tags, else one object, else nothing; None where none of these can be read."""
+def _arguments_in(written: str, *, may_be_none: bool) -> dict[str, Any] | None:
+    """Parameters between tags, else one object, else none if they may be; None where none of these can be read."""
     for key, key_end, value, value_end in (
         ("<parameter=", ">", "", "</parameter>"),
         ("<arg_key>", "</arg_key>", "<arg_value>", "</arg_value>"),
     ):
         if key in written:
             return _tagged_arguments(written.split(key)[1:], key_end, value, value_end)
-    return next(json_objects(written), None) if written.strip() else {}
+    return {} if may_be_none and not written.strip() else next(json_objects(written), None)
 
 
 def _tagged_arguments(pieces: list[str], key_end: str, value: str, value_end: str) -> dict[str, Any] | None:
@@ -136,4 +159,5 @@ def _typed(written: str) -> Any:
 
 
 def _hermes_text(call: ToolCall) -> str:
-    return f"<tool_call>{json.dumps({'name': call.name, 'arguments': call.arguments}, ensure_ascii=False)}</tool_call>"
+    written = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+    return f"<tool_call>{_with_escaped_marks(written)}</tool_call>"

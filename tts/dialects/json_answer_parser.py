@@ -23,11 +23,15 @@ _POINT_KEYS = ("coordinates", "gps", "gps_coordinates", "location", "point")
 _ANSWER_KEYS = ("answer", "best", "best_guess", "final", "final_answer", "result")
 _ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")  # never an answer
 _CALL_NAMES = ("tool", "tool_name", "action")  # keys of a call, whose point is no answer either
+_NO_NAME = ("", "none", "null")
 _NO_VALUE = ("null", "None")
 _MOST_POINTS = 10  # a confidence above it is in percent
 _MAX_CHARS = 200_000
 _MAX_LINES = 40
 _MAX_LINE_CHARS = 200
+_DIGIT = re.compile(r"\d")
+_BRACE = re.compile(r"[{｛]")
+_LAT = re.compile(r"""[{｛,，"'“]\s{0,9}lat(?:itude)?["'“”]?\s{0,9}[:：]""", re.IGNORECASE)
 _MARK = re.compile(r'["{}\\\n]')  # the characters that decide where an object begins and ends
 _DECODER = json.JSONDecoder(parse_constant=str, strict=False)  # models write line breaks into strings as they are
 _MAX_COST = 400_000  # of failed attempts, in characters, so that the time stays linear
@@ -40,18 +44,18 @@ def json_objects(text: str) -> Iterator[dict[str, Any]]:
     An object that is JSON but for line breaks in its strings is taken as it stands. Only where that fails is the end
     of the object looked for by its braces, and what stands between is read leniently. Linear time.
     """
-    return (value for value, _, _ in _objects_in(text[-_MAX_CHARS:]))
+    return (value for value, _, _ in placed_objects(text[-_MAX_CHARS:]))
 
 
 def object_at_end(text: str) -> str:
     """The last such object as it is written, if nothing but a fence follows it; else empty."""
     text = text[-_MAX_CHARS:]
-    start, end = next(reversed([(start, end) for _, start, end in _objects_in(text)]), (0, 0))
+    start, end = next(reversed([(start, end) for _, start, end in placed_objects(text)]), (0, 0))
     return "" if text[end:].strip(" \n`") else text[start:end]
 
 
-def _objects_in(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
-    """Each object, where it begins and where it ends."""
+def placed_objects(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
+    """The objects that `json_objects` finds, each with where it begins and ends; the text may have any length."""
     plain, cost, end = text.translate(_QUOTES), 0, 0
     while (start := plain.find("{", end)) >= 0:
         if not begins_object(plain, start):
@@ -73,26 +77,39 @@ def _objects_in(text: str) -> Iterator[tuple[dict[str, Any], int, int]]:
             yield value, start, end
 
 
-def _lists_of_objects(text: str) -> list[list[dict[str, Any]]]:
-    """The objects, those together that only a comma separates."""
-    text, last_end = text[-_MAX_CHARS:], -1
-    lists: list[list[dict[str, Any]]] = []
-    for value, start, end in _objects_in(text):
-        if last_end >= 0 and text[last_end:start].strip() in (",", "，"):
-            lists[-1].append(value)
-        else:
-            lists.append([value])
-        last_end = end
-    return lists
-
-
 def answer_from_json(text: str) -> StatedAnswer | None:
-    """The last object in the text that states an answer; None when there is none, or a list of different ones."""
-    for values in reversed(_lists_of_objects(text)):
-        found = [answer for value in values if (answer := _answer_in(value)) is not None]
-        if found:
-            return _only_place(found)
-    return None
+    """The last object in the text that states an answer. None when there is none, when it stands among different ones
+    in a list, and when something with a latitude follows that cannot be read: what comes before may be a draft.
+    """
+    text, following = text[-_MAX_CHARS:], len(text[-_MAX_CHARS:])
+    found: list[StatedAnswer] = []
+    for value, start, end in reversed(list(placed_objects(text))):
+        between = text[end:following]
+        if found and between.strip() not in (",", "，"):
+            break
+        if not found and _is_begun_again(between):
+            return None
+        if (answer := _answer_in(value)) is not None:
+            found.insert(0, answer)
+        elif not found and _has_wrong_point(value):
+            return None
+        following = start
+    return _only_place(found)
+
+
+def _has_wrong_point(value: dict[str, Any]) -> bool:
+    """Whether numbers are stated for a point, and not those of a call or a template."""
+    fields = _lower_keys(value)
+    numbers = [str(fields[key]) for key in _LAT_KEYS + _LON_KEYS if key in fields]
+    return _has_point(fields) and not _is_call(fields) and any(map(_DIGIT.search, numbers))
+
+
+def _is_begun_again(text: str) -> bool:
+    """Whether an object begins that goes on a list or has a latitude."""
+    brace = _BRACE.search(text)
+    return brace is not None and (
+        text[: brace.start()].strip() in (",", "，") or bool(_LAT.search(text, brace.start()))
+    )
 
 
 def _answer_in(value: dict[str, Any], depth: int = 3) -> StatedAnswer | None:
@@ -100,15 +117,19 @@ def _answer_in(value: dict[str, Any], depth: int = 3) -> StatedAnswer | None:
     `location`. Names and the rest may stand outside. Of several that differ, only one that is called the answer counts.
     """
     fields = _lower_keys(value)
-    if any(key in fields for key in _CALL_NAMES):
+    is_final = any(_word(fields.get(key)) in _ANSWER_KEYS for key in ("name", "function", *_CALL_NAMES))
+    if _is_call(fields) and not is_final:
         return None
     if _has_point(fields):
-        return stated_answer(fields)
+        return _answer_or_abstention(fields)
     outside = {key: item for key, item in fields.items() if key not in _LAT_KEYS + _LON_KEYS}
     for written in (fields.get(key) for key in _POINT_KEYS):
         if isinstance(written, str) and (point := point_naming_axes(written)) is not None:
-            return stated_answer({**outside, "lat": point.lat, "lon": point.lon})
-    inside = {key: item for key, item in fields.items() if isinstance(item, dict) and key not in _ARGUMENTS}
+            return _answer_or_abstention({**outside, "lat": point.lat, "lon": point.lon})
+    if any(key in fields and _word(fields[key]) in (*_NO_NAME, "unknown") for key in _ANSWER_KEYS):
+        return None
+    no_answer = () if is_final else _ARGUMENTS
+    inside = {key: item for key, item in fields.items() if isinstance(item, dict) and key not in no_answer}
     outside = {key: item for key, item in outside.items() if key not in inside}
     found = {
         key: answer
@@ -128,24 +149,42 @@ def _lower_keys(value: dict[str, Any]) -> dict[str, Any]:
     return {str(key).strip().lower(): item for key, item in value.items()}
 
 
+def _is_call(fields: dict[str, Any]) -> bool:
+    return any(_word(fields.get(key)) not in _NO_NAME for key in _CALL_NAMES)
+
+
+def _word(value: Any) -> str:
+    """A text as keys are written, empty for nothing; `?` for what is no text."""
+    return "" if value is None else value.strip().lower().replace(" ", "_") if isinstance(value, str) else "?"
+
+
 def _has_point(fields: dict[str, Any]) -> bool:
     return any(key in fields for key in _LAT_KEYS) and any(key in fields for key in _LON_KEYS)
 
 
+def _answer_or_abstention(fields: dict[str, Any]) -> StatedAnswer | None:
+    """An answer object in which null may be written as a word in quotes or as two zeros."""
+    written = {
+        key: None if key in _LAT_KEYS + _LON_KEYS and item in _NO_VALUE else item for key, item in fields.items()
+    }
+    answer = stated_answer(written)
+    if answer is None or answer.point is None or not _is_nowhere(answer.point, fields):
+        return answer
+    return answer.model_copy(update={"point": None, "level": _level(fields, None)})
+
+
 def stated_answer(value: dict[str, Any]) -> StatedAnswer | None:
-    """An answer object. Null coordinates are an abstention; wrong ones are no answer."""
+    """An answer object as it stands. Null coordinates are an abstention; wrong ones are no answer."""
     fields = _lower_keys(value)
     lat_key = next((key for key in _LAT_KEYS if key in fields), None)
     lon_key = next((key for key in _LON_KEYS if key in fields), None)
     if lat_key is None or lon_key is None:
         return None
-    lat, lon = (None if fields[key] in _NO_VALUE else fields[key] for key in (lat_key, lon_key))
     point: LatLon | None = None
-    if lat is not None or lon is not None:
-        point = point_from(lat, lon)
+    if fields[lat_key] is not None or fields[lon_key] is not None:
+        point = point_from(fields[lat_key], fields[lon_key])
         if point is None:
             return None
-        point = None if _is_nowhere(point, fields) else point
     radius, confidence = _radius_km(fields.get("radius_km")), _share(fields.get("confidence"))
     return StatedAnswer(
         point=point,

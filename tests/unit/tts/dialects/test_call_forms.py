@@ -7,6 +7,7 @@ import pytest
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion
 from tts.dialects.text_dialect import TextDialect
+from tts.domain.geo import LatLon
 
 WITH_TOOLS = sorted(
     name for name, dialect in DIALECTS.items() if isinstance(dialect, TextDialect) and dialect.own_limits.max_tool_calls
@@ -138,3 +139,54 @@ def test_long_hostile_calls_are_read_in_linear_time(piece):
     started = time.process_time()
     parse("generic", "<tool_call>" + piece * (200_000 // len(piece)))
     assert time.process_time() - started < 5.0
+
+
+MARKS = [
+    "<tool_call>", "</tool_call>", "<tool_response>", "<function=a>", "[TOOL_CALLS]", "<|python_tag|>",
+    "to=functions.a", "<|tool_call_begin|>", "`<tool_call>`", "<tool_call>{'name': 'a', 'arguments': {}}</tool_call>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_in_a_text_of_an_answer_is_only_spoken_of(mark):
+    """What a sign in the photo says decides nothing."""
+    parsed = parse("generic", f'{{"reasoning": "The sign says {mark}.", "lat": 48.85, "lon": 2.35}}')
+    assert (parsed.answer.point, parsed.answer.reasoning) == (LatLon(lat=48.85, lon=2.35), f"The sign says {mark}.")
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_in_an_argument_is_part_of_it(mark):
+    call = f'{{"name": "web_search", "arguments": {{"query": "a {mark} b"}}}}'
+    for text in (f"<tool_call>{call}</tool_call>", f"[TOOL_CALLS][{call}]"):
+        assert calls_of(parse("generic", text)) == [("web_search", {"query": f"a {mark} b"})]
+
+
+@pytest.mark.parametrize("mark", ["<function=a>", "[TOOL_CALLS]", "to=functions.a ", "<|python_tag|>"])
+def test_an_answer_in_its_tags_may_follow_a_mark_that_is_only_spoken_of(mark):
+    parsed = parse("reverse", f"I write no {mark} now. <answer>France, Paris, 48.85, 2.35</answer>")
+    assert parsed.answer.point == LatLon(lat=48.85, lon=2.35)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[TOOL_CALLS]static_map[ARGS]",
+        "Action: static_map\nAction Input: ",
+        '<|python_tag|>{"name": "static_map", "latitude": 48.8',
+    ],
+)
+def test_a_call_that_ends_before_its_arguments_do_is_a_problem(text):
+    assert parse("generic", text).problem
+
+
+def test_many_marks_are_read_in_linear_time():
+    text = '[TOOL_CALLS]{"a":' * 12_000
+    started = time.perf_counter()
+    assert parse("generic", text).problem
+    assert time.perf_counter() - started < 2.0
+
+
+def test_a_tool_as_the_prompt_lists_it_is_no_call():
+    listed = '{"name": "web_search", "description": "Search the web.", "parameters": {"type": "object"}}'
+    for text in (listed, f'{{"type": "function", "function": {listed}}}'):
+        assert not parse("generic", text).calls

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tts.dialects import DIALECTS
 from tts.dialects.base import Completion
 from tts.dialects.json_answer_parser import answer_from_json, json_objects, number
+from tts.domain.geo import LatLon
 from tts.domain.hypothesis import Level
 
 
@@ -222,3 +223,46 @@ def test_the_answer_parser_raises_no_error_for_any_text(text):
 )
 def test_a_number_is_read_from_what_models_write(value, expected):
     assert number(value) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"lat": 48.85, "lon": 2.35}, {"lat": 43.3, "lon": 5.',
+        '[{"lat": 48.85, "lon": 2.35}, {"na',
+        'A draft: {"lat": 1, "lon": 1}. Final: {"lat": 48.85, "lon": 2.',
+        'A draft: {"lat": 1, "lon": 1}. Final: {"city": "Paris", "lat": 48.85, "lon": 2.35, "a": "b"\nWait. }',
+        'A draft: {"lat": 1, "lon": 1}. Final: {"lat": 48.8 or 49.1, "lon": 2.35}',
+        'A draft: {"lat": 1, "lon": 1}. Final: {"lat": 120.1, "lon": 30.2}',
+    ],
+)
+def test_a_draft_is_no_answer_where_what_follows_cannot_be_read(text):
+    assert answer_from_json(text) is None
+
+
+def test_a_template_or_a_call_behind_an_answer_takes_nothing_from_it():
+    for after in (
+        '{"lat": number or null, "lon": number or null}',
+        '{"tool": "static_map", "lat": 1, "lon": 2}',
+        "I wrote {x}.\nLatitude: 1",
+    ):
+        assert answer_from_json(f'{{"lat": 48.85, "lon": 2.35}} {after}').point == LatLon(lat=48.85, lon=2.35)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        '{"action": "Final Answer", "action_input": {"lat": 48.85, "lon": 2.35}}',
+        '{"action": "final_answer", "lat": 48.85, "lon": 2.35}',
+        '{"name": "final_answer", "arguments": {"lat": 48.85, "lon": 2.35}}',
+        '{"tool": null, "lat": 48.85, "lon": 2.35}',
+        '{"lat": 48.85, "lon": 2.35, "action": "none"}',
+    ],
+)
+def test_an_answer_may_be_written_like_a_call(written):
+    assert answer_from_json(written).point == LatLon(lat=48.85, lon=2.35)
+
+
+@pytest.mark.parametrize("answer", ["null", '"unknown"', '""'])
+def test_an_answer_that_is_none_is_not_taken_from_what_stands_beside_it(answer):
+    assert answer_from_json(f'{{"answer": {answer}, "nearest": {{"lat": 1, "lon": 2}}}}') is None

@@ -8,6 +8,7 @@ from tts.dialects.base import Surroundings
 from tts.dialects.settings import DialectSettings
 from tts.domain.answer import StopReason
 from tts.domain.geo import Countries, LatLon
+from tts.domain.messages import text_message
 from tts.errors import ConfigError
 
 
@@ -75,3 +76,11 @@ def test_unknown_tool_sets_and_released_paths_are_refused_with_the_known_ones():
         released_dialect(tool_set="bing")
     with pytest.raises(ConfigError, match="verl, demo"):
         released_dialect(released_path="train")
+
+
+def test_two_zeros_are_a_position_and_null_in_quotes_is_no_answer_as_in_the_released_code():
+    speaker = released_dialect(tool_set="google")
+    zeros = text_message("assistant", '{"lat": 0, "lon": 0, "city": "", "country": ""}')
+    quoted = text_message("assistant", '{"lat": "null", "lon": "null", "city": "", "country": ""}')
+    assert speaker.conclusion((zeros,)).answer.point == LatLon(lat=0.0, lon=0.0)
+    assert speaker.conclusion((quoted,)) is None
