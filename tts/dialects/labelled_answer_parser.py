@@ -152,6 +152,12 @@ def _parse_one_line(text: str) -> StatedAnswer | None:
         country, *city, lat, lon = (part.strip().strip("*`\"'") for part in line.strip().strip("()[]").split(","))
         point = point_from(lat.lstrip("(["), lon)
         names = [_LEAD_IN.sub("", name, count=1) for name in (country, *city)]
-        if point is not None and names[0] and not any(map(_NUMBER.fullmatch, city)) and not re.search(r"\d", country):
+        if point is not None and names[0] and not re.search(r"\d", country) and not _has_more_numbers(city, lat, lon):
             return labelled_statement(known_name(names[0]), known_name(", ".join(names[1:])), point)
     return None
+
+
+def _has_more_numbers(city: list[str], lat: str, lon: str) -> bool:
+    """Whether these are four numbers, or two with decimal commas. A whole one before two with points is a house's."""
+    numbers = [part for part in city if _NUMBER.fullmatch(part)]
+    return bool(numbers) and ("." in "".join(numbers) or "." not in lat or "." not in lon)

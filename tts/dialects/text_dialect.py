@@ -34,6 +34,7 @@ from tts.errors import ConfigError, ToolErrorKind
 from tts.ports.model_client import Sampling
 from tts.ports.toolbox import ToolOutcome, ToolSchema
 
+_END_OF_ANSWER = re.compile(r"[}｝]|</answer>", re.IGNORECASE)
 _ANSWER_MARK = re.compile(r"<\|(?:begin|end)_of_box\|>")
 
 
@@ -190,7 +191,7 @@ class TextDialect:
         found = calls_in(reply, turn=turn)
         if found.calls:
             return ParsedTurn(calls=found.calls[: self.calls_per_turn], hypothesis=marked)
-        answer = self.read(without_calls(reply), turn=turn)
+        answer = self.read(uncut(without_calls(reply), completion), turn=turn)
         if answer is not None:
             return answer
         bare = bare_calls_in(reply, turn=turn) if self.own_limits.max_tool_calls else FoundCalls()
@@ -208,7 +209,7 @@ class TextDialect:
         A server that takes everything for a thought leaves no reply.
         """
         if "<answer>" in thought:
-            return without_calls(thought)
+            return uncut(without_calls(thought), completion)
         return "" if reply.strip() or completion.truncated else object_at_end(without_calls(thought))
 
     def read(self, reply: str, *, turn: int) -> ParsedTurn | None:
@@ -293,6 +294,14 @@ def released_loop(name: str, path: str | None, loops: Mapping[str, TextDialect])
     if chosen not in loops:
         raise ConfigError(f"{name} has no released_path {chosen!r}; there are: {', '.join(loops)}")
     return loops[chosen]
+
+
+def uncut(text: str, completion: Completion) -> str:
+    """The text of a completion without the line in which it was cut off, as the last number there may lack digits. A
+    line in which an answer ends stays.
+    """
+    before, _, last = text.rpartition("\n")
+    return before if completion.truncated and not _END_OF_ANSWER.search(last) else text
 
 
 def split_thought(text: str) -> tuple[str, str]:

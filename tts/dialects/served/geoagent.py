@@ -16,7 +16,7 @@ from tts.dialects.labelled_answer_parser import answer_tags, known_name
 from tts.dialects.released.geoagent_loop import ReleasedGeoAgent
 from tts.dialects.settings import DialectSettings, SamplingSettings
 from tts.dialects.stated_answer import StatedAnswer
-from tts.dialects.text_dialect import TextDialect, split_thought
+from tts.dialects.text_dialect import TextDialect, split_thought, uncut
 from tts.domain.hypothesis import Claim, Level
 from tts.domain.picture_rules import PictureRules, ResizeRule
 from tts.domain.plan import Limits
@@ -60,7 +60,7 @@ class GeoAgentDialect(TextDialect):
         """The first `<answer>`, else the `FinalAnswer` of the JSON chain: of the reply, else of the thought. Calls are
         not read.
         """
-        thought, reply = split_thought(completion.text)
+        thought, reply = split_thought(uncut(completion.text, completion))
         chains = [value for part in (reply, thought) for value in json_objects(part)]
         chain = next((value for value in chains if _levels(value) or _final_answer(value)), {})
         tagged = [tag for part in (reply, thought) for tag in answer_tags(part) if not any(json_objects(tag))]

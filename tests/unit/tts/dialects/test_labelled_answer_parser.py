@@ -121,3 +121,28 @@ def test_of_candidates_in_an_answer_geo_adapt_takes_none_and_of_a_draft_before_i
     assert dialect.parse(Completion(f"<answer>{candidates}</answer>"), turn=0).problem
     drafted = "Estimated Coordinates: 1, 1\nNo:\nEstimated Coordinates: 48.8584, 2.2945"
     assert dialect.parse(Completion(drafted), turn=0).answer.point == PARIS
+
+
+def test_a_number_of_a_house_is_part_of_the_city():
+    found = answer_in_words("Germany, Platz 7, 12, 54.1235, 10.7654")
+    assert (found.point, found.city) == (LatLon(lat=54.1235, lon=10.7654), "Platz 7, 12")
+
+
+@pytest.mark.parametrize("line", ["France, Paris, 48, 85, 2, 35", "France, Paris, 48.85, 2.35, 43.3, 5.4"])
+def test_four_numbers_in_one_line_are_no_answer(line):
+    assert answer_in_words(line) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("reverse", "<answer>France, Paris, 48.85, 2."),
+        ("spotagent", "<think>x</think><answer>\nCountry: France\nCity: Paris\nLatitude: 48.85\nLongitude: 2"),
+        ("geo_adapt", "Country: France\nCity: Paris\nEstimated Coordinates: 48.85, 2."),
+        ("geoagent", "<answer>France; Île-de-Fr"),
+    ],
+)
+def test_a_line_in_which_a_message_was_cut_off_is_not_read(name, text):
+    assert DIALECTS[name].parse(Completion(text, truncated=True), turn=0).problem
+    ended = DIALECTS[name].parse(Completion(text + "\nThe", truncated=True), turn=0)
+    assert ended.answer is not None
