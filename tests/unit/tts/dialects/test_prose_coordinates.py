@@ -45,6 +45,6 @@ def test_numbers_that_are_no_position_are_left_alone(text):
 
 @pytest.mark.parametrize("piece", ["1.1,", "lat: ", "1 ", "N 1.1° 1' ", "n", "1", "N 1.1"])
 def test_a_text_without_end_is_read_in_linear_time(piece):
-    start = time.perf_counter()
+    start = time.process_time()
     last_point_in(piece * (200_000 // len(piece)))
-    assert time.perf_counter() - start < 5.0
+    assert time.process_time() - start < 5.0
