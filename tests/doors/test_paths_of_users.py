@@ -13,7 +13,7 @@ import pytest
 from support.chat_servers import BY_NAME, play_server
 from support.chat_speakers import speaking
 from support.cutting_server import CuttingServer, is_canary, ollama_pages
-from support.endpoint import Reply, serving
+from support.endpoint import Reply, serving, text_chunks
 from support.ports import free_port
 
 from tts.package_files import SAMPLES
@@ -48,6 +48,29 @@ async def test_the_first_photo_is_answered_with_tools_used(geotts, profile, name
     assert answer["usage"]["tool_calls"] >= 1
     assert answer["usage"]["bytes_sent"] > 10_000
     assert answer["n"]["run"] >= 1
+
+
+async def test_an_answer_with_line_breaks_in_its_texts_is_used(geotts):
+    """Chat models write a reasoning of several lines into their JSON as it is."""
+    answer = """```json
+{
+  "lat": 47.8864, "lon": 106.9057, "city": "Ulaanbaatar", "country": "Mongolia",
+  "reasoning": "The script is Cyrillic.
+
+The shop signs are in Mongolian.",
+  "evidence": [{"claim": "a sign says
+Улаанбаатар"}]
+}
+```"""
+    server = BY_NAME["openai-chat"]
+    async with serving(lambda body, number: text_chunks(answer), server.pages) as endpoint:
+        code, out, err = await geotts(
+            "locate", PHOTO, "--json", "--profile", "hosted", "--endpoint", endpoint.url, "--model", server.model,
+            "-n", "1", "--depth", "deep", OPENAI_API_KEY="sk-test",
+        )  # fmt: skip
+    assert code == 0, err
+    found = json.loads(out)["answer"]
+    assert (found["country"], found["abstained"], found["n"]["answered"]) == ("Mongolia", False, 1)
 
 
 async def test_a_small_profile_sends_small_pictures_and_few_tools(geotts):
