@@ -37,7 +37,7 @@ _END: Final = {
     "<|python_tag|>": re.compile(r"<\|eom_id\|>|(?=<answer>)|\Z"),
     "<|tool_call_begin|>": re.compile(r"<\|tool_call_end\|>|(?=<answer>)"),
     "to=functions.": re.compile(r"<\|call\|>|(?=<answer>)|\Z"),
-    "action:": re.compile(r"\n\s*Observation:|(?=<answer>)|\Z"),
+    "action:": re.compile(r"\n\s{0,60}Observation:|(?=<answer>)|\Z"),
 }
 _IN_OBJECT: Final = re.compile(
     r"(?<!\\)(?:</?(?:tool_call|tool_response|function)\b|\[TOOL_CALLS\]|to=functions\.|\b(?:Action|Observation):"
@@ -45,7 +45,7 @@ _IN_OBJECT: Final = re.compile(
     re.IGNORECASE,
 )
 _HEAD: Final = re.compile(
-    r"\s*(?:functions\.)?([\w.-]{1,100})(?::\d+)?\s*(?:\[CALL_ID\][\w-]*\s*)?"
+    r"\s{0,60}(?:functions\.)?([\w.-]{1,100})(?::\d+)?\s{0,60}(?:\[CALL_ID\][\w-]*\s{0,60})?"
     r"(?:>|\[ARGS\]|<\|tool_call_argument_begin\|>|(?=<arg_key>)|Action Input:|[^\n{}]{0,60}<\|message\|>)"
 )
 _NAMES: Final = ("name", "function", "tool", "tool_name", "action")

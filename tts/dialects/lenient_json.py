@@ -18,21 +18,22 @@ _CLOSING: Final = {'"': '"', "'": "'", "“": '“”"', "”": '“”"', "„"
 _MARKS: Final = {quote: re.compile(rf"\\.|[\n{closing}]", re.DOTALL) for quote, closing in _CLOSING.items()}
 _QUOTE: Final = "[\"'“”„＂‘’]"
 _BARE_KEY: Final = re.compile(r"[^\W\d][\w.-]{0,60}")
-_KEY: Final = rf"(?:{_QUOTE}[^\"'“”„＂‘’\n]{{1,60}}{_QUOTE}|[^\W\d][\w.-]{{0,60}})\s*[:：]"
+_KEY: Final = rf"(?:{_QUOTE}[^\"'“”„＂‘’\n]{{1,60}}{_QUOTE}|[^\W\d][\w.-]{{0,60}})\s{{0,60}}[:：]"
 _BEGIN: Final = re.compile(
-    rf"\{{{_BLANKS.pattern}(?:{_QUOTE}[^\n{{}}]{{0,200}}?{_QUOTE}\s*[:：]|{_BARE_KEY.pattern}\s*[:：]|\}})", re.DOTALL
+    rf"\{{{_BLANKS.pattern}(?:{_QUOTE}[^\n{{}}]{{0,200}}?{_QUOTE}\s{{0,60}}[:：]|{_BARE_KEY.pattern}\s{{0,60}}[:：]|\}})",
+    re.DOTALL,
 )
 # what follows a quote that ends its string
-_AFTER_KEY: Final = re.compile(r"\s*[:：]")
+_AFTER_KEY: Final = re.compile(r"\s{0,60}[:：]")
 _AFTER_VALUE: Final = re.compile(
-    rf"\s*(?:[}}｝]|//|#|/\*|[,，]\s*(?:{_KEY}|[}}\]｝]|//|#|/\*|$)|$)|[^\S\n]*\n\s*{_KEY}"
+    rf"\s{{0,60}}(?:[}}｝]|//|#|/\*|[,，]\s{{0,60}}(?:{_KEY}|[}}\]｝]|//|#|/\*|$)|$)|[^\S\n]{{0,60}}\n\s{{0,60}}{_KEY}"
 )
 _AFTER_ITEM: Final = re.compile(
-    rf"\s*(?:[\]}}｝]|//|#|/\*|$|[,，]\s*(?:{_QUOTE}|[{{\[\]\d.…+-]|true|false|null|None|//|#))"
+    rf"\s{{0,60}}(?:[\]}}｝]|//|#|/\*|$|[,，]\s{{0,60}}(?:{_QUOTE}|[{{\[\]\d.…+-]|true|false|null|None|//|#))"
 )
 _NEXT_LINE: Final = re.compile(rf"[^\S\n]{{0,60}}{_QUOTE}[A-Za-z_]{{2,30}}{_QUOTE}\s{{0,9}}[:：]")
 # where a text without quotes ends
-_END_OF_VALUE: Final = re.compile(rf"[\n}}｝]|[,，](?=[^\S\n]*(?:{_KEY}|[\n}}｝]|//|#|/\*|$))")
+_END_OF_VALUE: Final = re.compile(rf"[\n}}｝]|[,，](?=[^\S\n]{{0,60}}(?:{_KEY}|[\n}}｝]|//|#|/\*|$))")
 _END_OF_ITEM: Final = re.compile(r"[\n,，\]]")
 _TRAILING_COMMENT: Final = re.compile(r"\s(?://|#|/\*)")
 _ESCAPE: Final = re.compile(r"(?:\\u[0-9a-fA-F]{4})+|\\[\"'\\/bfnrt]")
