@@ -36,7 +36,11 @@ PARTS = 4
 MOST_GROWTH = 8.0  # between 4, which is linear, and 16, which is quadratic
 BOUNDED = {"tts.clues.postal_addresses": postal_addresses._MAX_CHARS}  # modules that look at no longer text
 WHOLE = {"tts.clues.hint_names._DENIAL", "tts.net.url_secrets._SECRET_NAME", "tts.verify.evidence.small_print._DOMAIN"}
-AT_ONE_PLACE = {"tts.dialects.released.json5._SPACE", "tts.rewards.released.reverse_marks._CLOSING"}
+AT_ONE_PLACE = {
+    "tts.dialects.call_forms._HEAD",
+    "tts.dialects.released.json5._SPACE",
+    "tts.rewards.released.reverse_marks._CLOSING",
+}
 
 
 class TooLongError(Exception):

@@ -19,7 +19,7 @@ from tts.eval.sample import LeftOut, Sample, Truth, sample_id
 from tts.geodata.datum import as_wgs84
 
 _PICTURE_FOLDERS = ("", "images", "img", "photos", "raw_image")
-_SHARD = re.compile(r"(.+)-\d{5}-of-(\d{5})(?:-[0-9a-f]+)?(?=\.)")  # with the hash that old versions of datasets add
+_SHARD = re.compile(r"\A(.{1,255})-\d{5}-of-(\d{5})(?:-[0-9a-f]+)?(?=\.)")  # old versions of datasets add a hash
 _SHOWN_TABLES = 5
 
 
