@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from deployments.cli import shared_options
 from deployments.cli.console import EXIT_FAILED, EXIT_INTERRUPTED, STDERR, config_option, profile_options
+from deployments.cli.text_console import shown_names
 from deployments.cli.views import clean
 from deployments.config import AppArgs
 from deployments.wiring.local import local_ports
@@ -40,7 +41,6 @@ from tts.geodata.countries import Countries
 from tts.ports.closable import close_each
 
 _MAX_REASON_CHARS = 1000
-_SHOWN_NAMES = 10
 _LINE_EVERY_S = 10.0
 
 
@@ -143,11 +143,10 @@ def run(
 
 def _report_failures(names: Sequence[str], total: int, reasons: Sequence[str]) -> None:
     """`names` are the photos of the run file without an answer, `reasons` those of this call, one for each photo."""
-    shown = ", ".join(names[:_SHOWN_NAMES]) + (
-        f" and {len(names) - _SHOWN_NAMES} more" if len(names) > _SHOWN_NAMES else ""
-    )
     STDERR.print(
-        f"{len(names)} of {total} photos failed: {clean(shown, _MAX_REASON_CHARS)}", markup=False, soft_wrap=True
+        f"{len(names)} of {total} photos failed: {clean(shown_names(names), _MAX_REASON_CHARS)}",
+        markup=False,
+        soft_wrap=True,
     )
     if reasons:
         why, count = Counter(reasons).most_common(1)[0]

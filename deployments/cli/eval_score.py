@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +10,7 @@ import click
 
 from deployments.cli.console import STDERR, config_option
 from deployments.cli.eval_rewards import geocoded_option
-from deployments.cli.text_console import styled_text
+from deployments.cli.text_console import shown_names, styled_text
 from deployments.config import AppArgs
 from tts.domain.geo import LatLon
 from tts.domain.tooling import Datum
@@ -21,7 +21,6 @@ from tts.eval.truth_table import JoinedRows, join_truths
 from tts.geodata.countries import Countries
 from tts.geodata.store import DataStore
 
-_SHOWN_NAMES = 10
 _DATUMS = click.Choice(["WGS-84", "GCJ-02"], case_sensitive=False)
 parser_option = click.option(
     "--parser", type=click.Choice(PARSER_NAMES), default="paper", show_default=True, help="How answers are read."
@@ -97,22 +96,17 @@ def _notes_on_join(joined: JoinedRows, path: Path, truth: Path, *, only_answered
         yield f"{path}: its `{joined.columns[0]}` was joined with `{joined.columns[1]}` of {truth}"
     if joined.missing:
         what = "are left out" if only_answered else "count as misses (--only-answered leaves them out)"
-        yield f"{path}: {len(joined.missing)} photos of {truth} have no row and {what}: {_shown(joined.missing)}"
+        yield f"{path}: {len(joined.missing)} photos of {truth} have no row and {what}: {shown_names(joined.missing)}"
     if joined.unknown:
         unknown = f"{len(joined.unknown)} rows are not scored, because their photos are not in {truth}"
-        yield f"{path}: {unknown}: {_shown(joined.unknown)}"
+        yield f"{path}: {unknown}: {shown_names(joined.unknown)}"
 
 
 def _notes_on_answers(scored: Score) -> Iterator[str]:
     unread = scored.unparsed - scored.abstained
     if unread:
-        rows = _shown([str(number) for number in scored.unreadable], unread)
+        rows = shown_names([str(number) for number in scored.unreadable], unread)
         where = f"{unread} of {scored.n} answers: rows {rows}"
         yield f"{scored.file}: --parser {scored.parser} finds no position in {where}"
     elif scored.abstained == scored.n:
         yield f"{scored.file}: none of {scored.n} rows has an answer"
-
-
-def _shown(names: Sequence[str], count: int | None = None) -> str:
-    more = (len(names) if count is None else count) - _SHOWN_NAMES
-    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")

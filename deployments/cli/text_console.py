@@ -4,12 +4,14 @@ to the terminal.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 _LAYOUT_CHARS = "\n\t"
+_SHOWN_NAMES = 10
 
 
 class TextConsole(Console):
@@ -31,6 +33,12 @@ def styled_text(*parts: str | tuple[str, str]) -> Text:
         words, style = part if isinstance(part, tuple) else (part, "")
         text.append(printable(words), style)
     return text
+
+
+def shown_names(names: Sequence[str], total: int | None = None) -> str:
+    """The first ten names, and how many more there are; `total` says how many there are if `names` are not all."""
+    more = (len(names) if total is None else total) - _SHOWN_NAMES
+    return ", ".join(names[:_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def printable(text: str) -> str:

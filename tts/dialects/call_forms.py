@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from tts.dialects.hermes_tool_parser import FoundCalls, call_from
-from tts.dialects.json_answer_parser import json_objects, placed_objects
+from tts.dialects.json_answer_parser import ARGUMENT_KEYS, CALL_KEYS, json_objects, placed_objects
 from tts.domain.tooling import ToolCall
 
 _MARK: Final = re.compile(
@@ -48,8 +48,7 @@ _HEAD: Final = re.compile(
     r"\s{0,60}(?:functions\.)?([\w.-]{1,100})(?::\d+)?\s{0,60}(?:\[CALL_ID\][\w-]*\s{0,60})?"
     r"(?:>|\[ARGS\]|<\|tool_call_argument_begin\|>|(?=<arg_key>)|Action Input:|[^\n{}]{0,60}<\|message\|>)"
 )
-_NAMES: Final = ("name", "function", "tool", "tool_name", "action")
-_ARGUMENTS: Final = ("arguments", "parameters", "args", "input", "tool_input", "action_input")
+_NAMES: Final = ("name", "function", *CALL_KEYS)
 _NO_ARGUMENTS: Final = (*_NAMES, "type", "id", "thought")
 _MAX_CALLS: Final = 32
 _MAX_MARKS: Final = 500  # what stands behind more of them is not read
@@ -100,8 +99,8 @@ def _is_bare_call(value: dict[str, Any]) -> bool:
     """A description of a tool, as the prompt lists them, has more parts."""
     inner = value.get("function")
     parts = value.keys() | (inner.keys() if isinstance(inner, dict) else set())
-    has_arguments = not parts.isdisjoint(_ARGUMENTS) or isinstance(inner, dict)
-    return has_arguments and parts <= {*_NO_ARGUMENTS, *_ARGUMENTS}
+    has_arguments = not parts.isdisjoint(ARGUMENT_KEYS) or isinstance(inner, dict)
+    return has_arguments and parts <= {*_NO_ARGUMENTS, *ARGUMENT_KEYS}
 
 
 def _calls_in(mark: str, body: str, *, end: str | None) -> Iterator[ToolCall]:
@@ -123,7 +122,7 @@ def _call_of(value: dict[str, Any]) -> ToolCall | None:
     value = inner if isinstance(inner, dict) else value
     name = next((value[key] for key in _NAMES if key in value), None)
     beside = {key: item for key, item in value.items() if key not in _NO_ARGUMENTS}
-    arguments = next((value[key] for key in _ARGUMENTS if key in value), beside)
+    arguments = next((value[key] for key in ARGUMENT_KEYS if key in value), beside)
     return call_from({"name": name, "arguments": {} if arguments is None else arguments}, "")
 
 

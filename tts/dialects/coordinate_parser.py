@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 from tts.domain.geo import LatLon
@@ -76,14 +76,19 @@ def point_in(text: str) -> LatLon | None:
 
     The text must hold nothing else but brackets: "(48.85, 2.35)", "48°51′24″N 2°21′07″E", "N 48.85; E 2.35".
     """
-    pairs = (_point_in_either_order(first, second) for first, second in _pairs_in(text))
-    return next((found for found in pairs if found is not None), None)
+    return _first_point(_pairs_in(text))
 
 
 def point_naming_axes(text: str) -> LatLon | None:
     """The same where both numbers say which axis they are on; None for two mere numbers."""
-    named = (all(_names_axis(part, "lat") or _names_axis(part, "lon") for part in pair) for pair in _pairs_in(text))
-    return point_in(text) if any(named) else None
+    return _first_point(
+        pair for pair in _pairs_in(text) if all(_names_axis(part, "lat") or _names_axis(part, "lon") for part in pair)
+    )
+
+
+def _first_point(pairs: Iterable[tuple[str, str]]) -> LatLon | None:
+    points = (_point_in_either_order(first, second) for first, second in pairs)
+    return next((point for point in points if point is not None), None)
 
 
 def _pairs_in(text: str) -> Iterator[tuple[str, str]]:

@@ -21,8 +21,8 @@ _LAT_KEYS = ("lat", "latitude")
 _LON_KEYS = ("lon", "lng", "long", "longitude")
 _POINT_KEYS = ("coordinates", "gps", "gps_coordinates", "location", "point")
 _ANSWER_KEYS = ("answer", "best", "best_guess", "final", "final_answer", "result")
-_ARGUMENTS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")  # never an answer
-_CALL_NAMES = ("tool", "tool_name", "action")  # keys of a call, whose point is no answer either
+ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "tool_input", "action_input")  # never an answer
+CALL_KEYS = ("tool", "tool_name", "action")  # the name of a call, whose point is no answer either
 _NO_NAME = ("", "none", "null")
 _NO_VALUE = ("null", "None")
 _MOST_POINTS = 10  # a confidence above it is in percent
@@ -81,7 +81,8 @@ def answer_from_json(text: str) -> StatedAnswer | None:
     """The last object in the text that states an answer. None when there is none, when it stands among different ones
     in a list, and when something with a latitude follows that cannot be read: what comes before may be a draft.
     """
-    text, following = text[-_MAX_CHARS:], len(text[-_MAX_CHARS:])
+    text = text[-_MAX_CHARS:]
+    following = len(text)
     found: list[StatedAnswer] = []
     for value, start, end in reversed(list(placed_objects(text))):
         between = text[end:following]
@@ -117,7 +118,7 @@ def _answer_in(value: dict[str, Any], depth: int = 3) -> StatedAnswer | None:
     `location`. Names and the rest may stand outside. Of several that differ, only one that is called the answer counts.
     """
     fields = _lower_keys(value)
-    is_final = any(_word(fields.get(key)) in _ANSWER_KEYS for key in ("name", "function", *_CALL_NAMES))
+    is_final = any(_word(fields.get(key)) in _ANSWER_KEYS for key in ("name", "function", *CALL_KEYS))
     if _is_call(fields) and not is_final:
         return None
     if _has_point(fields):
@@ -128,7 +129,7 @@ def _answer_in(value: dict[str, Any], depth: int = 3) -> StatedAnswer | None:
             return _answer_or_abstention({**outside, "lat": point.lat, "lon": point.lon})
     if any(key in fields and _word(fields[key]) in (*_NO_NAME, "unknown") for key in _ANSWER_KEYS):
         return None
-    no_answer = () if is_final else _ARGUMENTS
+    no_answer = () if is_final else ARGUMENT_KEYS
     inside = {key: item for key, item in fields.items() if isinstance(item, dict) and key not in no_answer}
     outside = {key: item for key, item in outside.items() if key not in inside}
     found = {
@@ -150,7 +151,7 @@ def _lower_keys(value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_call(fields: dict[str, Any]) -> bool:
-    return any(_word(fields.get(key)) not in _NO_NAME for key in _CALL_NAMES)
+    return any(_word(fields.get(key)) not in _NO_NAME for key in CALL_KEYS)
 
 
 def _word(value: Any) -> str:

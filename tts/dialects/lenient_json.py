@@ -18,9 +18,9 @@ _CLOSING: Final = {'"': '"', "'": "'", "“": '“”"', "”": '“”"', "„"
 _MARKS: Final = {quote: re.compile(rf"\\.|[\n{closing}]", re.DOTALL) for quote, closing in _CLOSING.items()}
 _QUOTE: Final = "[\"'“”„＂‘’]"
 _BARE_KEY: Final = re.compile(r"[^\W\d][\w.-]{0,60}")
-_KEY: Final = rf"(?:{_QUOTE}[^\"'“”„＂‘’\n]{{1,60}}{_QUOTE}|[^\W\d][\w.-]{{0,60}})\s{{0,60}}[:：]"
+_KEY: Final = rf"(?:{_QUOTE}[^\"'“”„＂‘’\n]{{1,60}}{_QUOTE}|{_BARE_KEY.pattern})\s{{0,60}}[:：]"
 _BEGIN: Final = re.compile(
-    rf"\{{{_BLANKS.pattern}(?:{_QUOTE}[^\n{{}}]{{0,200}}?{_QUOTE}\s{{0,60}}[:：]|{_BARE_KEY.pattern}\s{{0,60}}[:：]|\}})",
+    rf"\{{{_BLANKS.pattern}(?:(?:{_QUOTE}[^\n{{}}]{{0,200}}?{_QUOTE}|{_BARE_KEY.pattern})\s{{0,60}}[:：]|\}})",
     re.DOTALL,
 )
 # what follows a quote that ends its string

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -19,7 +19,9 @@ from tts.eval.sample import LeftOut, Sample, Truth, sample_id
 from tts.geodata.datum import as_wgs84
 
 _PICTURE_FOLDERS = ("", "images", "img", "photos", "raw_image")
-_SHARD = re.compile(r"\A(.{1,255})-\d{5}-of-(\d{5})(?:-[0-9a-f]+)?(?=\.)")  # old versions of datasets add a hash
+_SHARD = re.compile(
+    r"\A(.{1,255})-\d{5}-of-(\d{5})(?:-[0-9a-f]+)?(?=\.)"
+)  # with the hash that old versions of datasets add
 _SHOWN_TABLES = 5
 
 
@@ -66,6 +68,10 @@ class RowReader:
                 sample = sample_id(self.dataset, key, self.seed)
                 made.append(Sample(sample, load, self._truth(row, where), tuple(self.tags(row)), key))
         return made
+
+    def samples_of(self, tables: Sequence[Path]) -> list[Sample | LeftOut]:
+        """The same of the rows of a table, or of its shards in order. Raises DataError when one cannot be read, too."""
+        return self.samples(chain.from_iterable(map(read_rows, tables)), tables[0])
 
     def _truth(self, row: Row, where: str) -> Truth:
         place, keys = truth_of(row, where), plain_keys(row)
@@ -119,11 +125,6 @@ def find_tables(folder: Path, patterns: Sequence[str], needs: str) -> tuple[Path
                 f"{folder} holds {len(found)} of the {count} files of {name}. Give the path of one to read it"
             )
     return tuple(found)
-
-
-def rows_of(tables: Sequence[Path]) -> Iterator[Row]:
-    """The rows of the shards of one table, in order. Raises DataError when one cannot be read."""
-    return chain.from_iterable(map(read_rows, tables))
 
 
 def _embedded_picture(value: Any) -> tuple[str, bytes | None] | None:

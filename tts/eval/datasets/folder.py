@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tts.domain.exif_claims import file_claim
-from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.datasets.base import Dataset, RowReader, find_tables
 from tts.eval.datasets.picture_files import pictures_in
 from tts.eval.fields import plain_keys
 from tts.eval.rows import Row
@@ -39,7 +39,7 @@ def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
         return _samples_from_exif(path, seed)
     tables = find_tables(path, patterns, _NEEDS)
     folder = path if path.is_dir() else path.parent
-    return RowReader("folder", folder, seed, tags=_tags).samples(rows_of(tables), tables[0])
+    return RowReader("folder", folder, seed, tags=_tags).samples_of(tables)
 
 
 def _samples_from_exif(folder: Path, seed: int) -> list[Sample | LeftOut]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.datasets.base import Dataset, RowReader, find_tables
 from tts.eval.fields import plain_keys
 from tts.eval.rows import Row
 from tts.eval.sample import LeftOut, Sample
@@ -19,9 +19,7 @@ def _tags(row: Row) -> tuple[str, ...]:
 
 def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
     tables = find_tables(path, ("*test*.parquet", "*.parquet", "data/*.parquet", "*.jsonl", "*.json"), _NEEDS)
-    return RowReader("geobench", path if path.is_dir() else path.parent, seed, tags=_tags).samples(
-        rows_of(tables), tables[0]
-    )
+    return RowReader("geobench", path if path.is_dir() else path.parent, seed, tags=_tags).samples_of(tables)
 
 
 GEOBENCH = Dataset("geobench", "photos, panoramas and satellite tiles, WGS-84", _NEEDS, _load)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.datasets.base import Dataset, RowReader, find_tables
 from tts.eval.fields import plain_keys
 from tts.eval.rows import Row
 from tts.eval.sample import LeftOut, Sample
@@ -31,7 +31,7 @@ def _tags(row: Row) -> tuple[str, ...]:
 
 def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
     tables = find_tables(path, ("*val*.parquet", "*val*.json*", "*val*.csv", "*.parquet", "*.json*", "*.csv"), _NEEDS)
-    return RowReader("geoseek_val", tables[0].parent, seed, tags=_tags).samples(rows_of(tables), tables[0])
+    return RowReader("geoseek_val", tables[0].parent, seed, tags=_tags).samples_of(tables)
 
 
 GEOSEEK_VAL = Dataset("geoseek_val", "street photos with names at three levels, WGS-84", _NEEDS, _load)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.datasets.base import Dataset, RowReader, find_tables
 from tts.eval.fields import plain_keys
 from tts.eval.rows import Row
 from tts.eval.sample import LeftOut, Sample
@@ -19,7 +19,7 @@ def _tags(row: Row) -> tuple[str, ...]:
 
 def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
     tables = find_tables(path, ("*test*.parquet", "*.parquet", "*.jsonl", "*.json", "*.csv"), _NEEDS)
-    return RowReader("imageo2_test", tables[0].parent, seed, tags=_tags).samples(rows_of(tables), tables[0])
+    return RowReader("imageo2_test", tables[0].parent, seed, tags=_tags).samples_of(tables)
 
 
 IMAGEO = Dataset("imageo2_test", "crowd photos of places, WGS-84", _NEEDS, _load)

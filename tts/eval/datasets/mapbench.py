@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.datasets.base import Dataset, RowReader, find_tables
 from tts.eval.fields import plain_keys
 from tts.eval.rows import Row, read_rows
 from tts.eval.sample import LeftOut, Sample
@@ -42,7 +42,7 @@ def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
         return _tags(row) or (() if part is None else (part,))
 
     reader = RowReader("mapbench", tables[0].parent, seed, datum="GCJ-02", tags=tags)
-    return reader.samples(rows_of(tables), tables[0])
+    return reader.samples_of(tables)
 
 
 MAPBENCH = Dataset("mapbench", "points of interest in China, GCJ-02, easy and hard", _NEEDS, _load)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tts.eval.datasets.base import Dataset, RowReader, find_tables, rows_of
+from tts.eval.datasets.base import Dataset, RowReader, find_tables
 from tts.eval.sample import LeftOut, Sample
 
 _NEEDS = "yfcc4k*.csv with IMG_ID, LAT, LON and the pictures beside it, in images/ or in yfcc4k/"
@@ -12,7 +12,7 @@ _NEEDS = "yfcc4k*.csv with IMG_ID, LAT, LON and the pictures beside it, in image
 
 def _load(path: Path, seed: int) -> list[Sample | LeftOut]:
     tables = find_tables(path, ("yfcc4k*.csv", "*.csv"), _NEEDS)
-    return RowReader("yfcc4k", tables[0].parent, seed, picture_folders=("yfcc4k",)).samples(rows_of(tables), tables[0])
+    return RowReader("yfcc4k", tables[0].parent, seed, picture_folders=("yfcc4k",)).samples_of(tables)
 
 
 YFCC4K = Dataset("yfcc4k", "4,536 photos of YFCC100M, WGS-84", _NEEDS, _load)
